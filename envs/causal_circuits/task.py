@@ -1,0 +1,309 @@
+"""The public half of a circuit task: what anyone may know before the first experiment.
+
+A task file is JSON with the fields of `TaskFile`; `causal_circuits.json` beside this module is the default.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import msgspec
+from msgspec import Meta
+
+from veilgym.envs.causal_circuits.equations import Equation, UniformPrior, parse_model, parse_prior
+
+DEFAULT_TASK_FILE = Path(__file__).with_name("causal_circuits.json")
+
+Query = tuple[tuple[str, float], ...]
+"""An intervention: (node, value) pairs; nodes that are not named follow their equations."""
+
+_Credits = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+_Positive = Annotated[int, Meta(ge=1, le=127)]
+_Name = Annotated[str, Meta(min_length=1)]
+_Interventions = Annotated[list[dict[str, float]], Meta(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One intervention on offer.
+
+    Attributes:
+        id: Unique name.
+        label: What a person reads.
+        query: The clamped nodes and their values.
+        cost: Credits that an accepted run costs, at least 1.
+        max_replicates: How often it may be run, 1 to 127.
+    """
+
+    id: str
+    label: str
+    query: Query
+    cost: int
+    max_replicates: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """A validated circuit task. E experiments, Q prediction queries, O outputs; rows are Q, columns O.
+
+    Attributes:
+        task_id, version, title, instructions: Text from the file.
+        budget: Credits at the start of an episode.
+        equations: The circuit, parents before children.
+        priors: Range of every coefficient, in the file's order.
+        outputs: The O observed nodes.
+        noise_std: O standard deviations of the measurement noise.
+        scale: O divisors of the prediction error in the score.
+        initial_queries: Measured once, free of charge, at the start.
+        experiments: The E interventions on offer; their order is that of the action indices.
+        prediction_queries: The Q interventions whose outputs are to be predicted.
+    """
+
+    task_id: str
+    version: str
+    title: str
+    instructions: str
+    budget: int
+    equations: tuple[Equation, ...]
+    priors: tuple[UniformPrior, ...]
+    outputs: tuple[str, ...]
+    noise_std: tuple[float, ...]
+    scale: tuple[float, ...]
+    initial_queries: tuple[Query, ...]
+    experiments: tuple[Experiment, ...]
+    prediction_queries: tuple[Query, ...]
+
+    @cached_property
+    def nodes(self) -> tuple[str, ...]:
+        """Every node: roots in order of appearance, then determined nodes, parents before children."""
+        determined = [equation.node for equation in self.equations]
+        parents = [parent for equation in self.equations for _, parent in equation.weights]
+        roots = dict.fromkeys(parent for parent in parents if parent not in determined)
+        return (*roots, *determined)
+
+    @cached_property
+    def measured_queries(self) -> tuple[Query, ...]:
+        """The rows of a readout array: the initial queries, then the experiments' queries."""
+        return self.initial_queries + tuple(experiment.query for experiment in self.experiments)
+
+    @property
+    def prediction_shape(self) -> tuple[int, int]:
+        """(Q, O)."""
+        return len(self.prediction_queries), len(self.outputs)
+
+    @property
+    def submit(self) -> int:
+        """The action index that submits the prediction; the experiments have the indices below it."""
+        return len(self.experiments)
+
+    @property
+    def max_replicates(self) -> int:
+        """The largest number of replicates of any measured query."""
+        return max([1, *(experiment.max_replicates for experiment in self.experiments)])
+
+
+TaskSource = Task | Mapping[str, Any] | str | os.PathLike[str] | None
+"""What `load_task` takes."""
+
+
+class ScoringFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The field `scoring` of a task file; `formula`, `range` and `meaning` describe the named rule."""
+
+    name: str
+    scale: list[float]
+    formula: str = ""
+    range: tuple[float, float] = (0, 1)
+    meaning: str = ""
+
+
+class ExperimentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An element of the field `experiments` of a task file."""
+
+    id: _Name
+    query: dict[str, float]
+    label: str = ""
+    cost: _Positive = 1
+    max_replicates: _Positive = 1
+
+
+class TaskFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The schema of a task file. `model` and `prior` are in the notation of `veilgym.envs.causal_circuits.equations`."""
+
+    task_id: _Name
+    version: _Name
+    budget: _Credits
+    model: str
+    prior: str
+    outputs: Annotated[list[_Name], Meta(min_length=1)]
+    noise_std: list[float]
+    scoring: ScoringFile
+    prediction_queries: _Interventions
+    experiments: Annotated[list[ExperimentFile], Meta(min_length=1)]
+    initial_queries: list[dict[str, float]] = []
+    prediction_shape: list[int] | None = None
+    action_schema: dict[str, Any] | None = None
+    title: str = ""
+    status: str = ""
+    instructions: str = ""
+    cost_semantics: str = ""
+    measurement_noise: str = ""
+    split_definition: str = ""
+    submission: str = ""
+
+
+def load_task(source: TaskSource = None) -> Task:
+    """Return the task described by `source`: a file path, a mapping of the same schema, a `Task`, or None for the default.
+
+    Raises:
+        ValueError: the file cannot be read, or a field is wrong; the message names the field, its value and what is allowed.
+    """
+    if isinstance(source, Task):
+        return source
+    document = dict(source) if isinstance(source, Mapping) else read_document(source)
+    try:
+        file = msgspec.convert(document, TaskFile)
+    except msgspec.ValidationError as error:
+        raise ValueError(_explain(error, document)) from None
+    return _build(file)
+
+
+def read_document(path: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+    """Read a task file (default: the one that ships with the package) into a dictionary that may be edited."""
+    if not isinstance(path, (str, os.PathLike, type(None))):
+        raise ValueError(f"task must be a path, a mapping, a Task or None, got {path!r} of type {type(path).__name__}")
+    file = DEFAULT_TASK_FILE if path is None else Path(path)
+    try:
+        document = msgspec.json.decode(file.read_bytes())
+    except OSError as error:
+        raise ValueError(f"task file {str(file)!r} cannot be read: {error.strerror}") from None
+    except msgspec.DecodeError as error:
+        raise ValueError(f"task file {str(file)!r} is not JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise ValueError(f"task file {str(file)!r} must hold a JSON object, got {type(document).__name__}")
+    return document
+
+
+def _build(file: TaskFile) -> Task:
+    equations = _parsed("model", file.model, parse_model)
+    priors = _parsed("prior", file.prior, parse_prior)
+    _check_coefficients(equations, priors, file)
+    task = Task(
+        task_id=file.task_id,
+        version=file.version,
+        title=file.title or file.task_id,
+        instructions=file.instructions,
+        budget=file.budget,
+        equations=equations,
+        priors=priors,
+        outputs=tuple(file.outputs),
+        noise_std=tuple(file.noise_std),
+        scale=tuple(file.scoring.scale),
+        initial_queries=tuple(tuple(query.items()) for query in file.initial_queries),
+        experiments=tuple(
+            Experiment(e.id, e.label or e.id, tuple(e.query.items()), e.cost, e.max_replicates) for e in file.experiments
+        ),
+        prediction_queries=tuple(tuple(query.items()) for query in file.prediction_queries),
+    )
+    _check_outputs(task)
+    _check_queries(task)
+    _check_restatements(file, task)
+    return task
+
+
+def _fail(field: str, value: Any, allowed: str) -> NoReturn:
+    raise ValueError(f"task field {field}: got {value!r}, allowed is {allowed}")
+
+
+def _parsed(field: str, text: str, parse: Any) -> Any:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise ValueError(f"task field {field}: {error}") from None
+
+
+def _check_coefficients(equations: Sequence[Equation], priors: Sequence[UniformPrior], file: TaskFile) -> None:
+    used = {name for e in equations for name in (e.bias, *(weight for weight, _ in e.weights)) if name is not None}
+    nodes = {name for e in equations for name in (e.node, *(parent for _, parent in e.weights))}
+    if used & nodes:
+        _fail("model", file.model, f"a name for a node or for a coefficient, not both ({min(used & nodes)})")
+    named = [prior.coefficient for prior in priors]
+    if len(set(named)) < len(named) or set(named) != used:
+        _fail("prior", file.prior, f"one range for each of the coefficients {', '.join(sorted(used))}")
+    for prior in priors:
+        if not (math.isfinite(prior.low) and math.isfinite(prior.high)):
+            _fail("prior", file.prior, "finite bounds")
+
+
+def _check_outputs(task: Task) -> None:
+    if len(set(task.outputs)) < len(task.outputs) or not set(task.outputs) <= set(task.nodes):
+        _fail("outputs", list(task.outputs), f"distinct nodes out of {', '.join(task.nodes)}")
+    for field, values, positive in (("noise_std", task.noise_std, False), ("scoring.scale", task.scale, True)):
+        allowed = f"one finite number {'> 0' if positive else '>= 0'} for each of the {len(task.outputs)} outputs"
+        if len(values) != len(task.outputs):
+            _fail(field, list(values), allowed)
+        if not all(math.isfinite(value) and (value > 0 if positive else value >= 0) for value in values):
+            _fail(field, list(values), allowed)
+
+
+def _check_queries(task: Task) -> None:
+    fields = [(f"initial_queries[{i}]", query) for i, query in enumerate(task.initial_queries)]
+    fields += [(f"experiments[{i}].query", experiment.query) for i, experiment in enumerate(task.experiments)]
+    fields += [(f"prediction_queries[{i}]", query) for i, query in enumerate(task.prediction_queries)]
+    for field, query in fields:
+        for node, value in query:
+            if node not in task.nodes:
+                _fail(field, dict(query), f"values for nodes out of {', '.join(task.nodes)}")
+            if not math.isfinite(value):
+                _fail(f"{field}.{node}", value, "a finite number")
+    ids = [experiment.id for experiment in task.experiments]
+    for i, name in enumerate(ids):
+        if name in ids[:i]:
+            _fail(f"experiments[{i}].id", name, "an id that no other experiment has")
+
+
+def _check_restatements(file: TaskFile, task: Task) -> None:
+    """Fields that say again what others define must agree with them."""
+    if file.scoring.name != "inverse_normalized_mse":
+        _fail("scoring.name", file.scoring.name, "'inverse_normalized_mse'")
+    if file.scoring.range != (0, 1):
+        _fail("scoring.range", list(file.scoring.range), "[0, 1]")
+    if file.prediction_shape is not None and tuple(file.prediction_shape) != task.prediction_shape:
+        _fail("prediction_shape", file.prediction_shape, f"{list(task.prediction_shape)} (queries, outputs)")
+    if file.action_schema is not None and file.action_schema != action_schema(task):
+        _fail("action_schema", file.action_schema, f"{action_schema(task)}")
+
+
+def action_schema(task: Task) -> dict[str, Any]:
+    """The JSON schema of a request for an experiment: an object whose only field, `action_id`, is an experiment's id."""
+    return {
+        "type": "object",
+        "properties": {"action_id": {"type": "string", "enum": [experiment.id for experiment in task.experiments]}},
+        "required": ["action_id"],
+        "additionalProperties": False,
+    }
+
+
+def _explain(error: msgspec.ValidationError, document: Mapping[str, Any]) -> str:
+    """Turn msgspec's message ("Expected `int`, got `str` - at `$.budget`") into one that also shows the value."""
+    message, _, path = str(error).partition(" - at `")
+    path = path.removesuffix("`").removeprefix("$").removeprefix(".")
+    expected = message.replace("`", "").removeprefix("Expected ").split(", got")[0]
+    if not message.startswith("Expected"):
+        return f"task: {message.replace('`', '')}" + (f" at {path}" if path else "")
+    try:
+        return f"task field {path}: got {_lookup(document, path)!r}, allowed is {expected}"
+    except (KeyError, IndexError, TypeError):
+        return f"task field {path}: {message.replace('`', '')}"
+
+
+def _lookup(document: Any, path: str) -> Any:
+    for name, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", path):
+        document = document[int(index)] if index else document[name]
+    return document

@@ -1,0 +1,179 @@
+"""Many causal circuits at once, natively."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from veilgym.envs.causal_circuits.env import CausalCircuitsEnv
+from veilgym.envs.causal_circuits.episodes import NO_LIMIT, UNSTARTED, Episodes
+from veilgym.envs.causal_circuits.payload import Observation, action_space, observation_space, observe
+from veilgym.envs.causal_circuits.request import explain, read_requests
+from veilgym.envs.causal_circuits.task import TaskSource, load_task
+from veilgym.envs.causal_circuits.viewer import check_render_mode, render_episode
+from veilgym.envs.core.seeding import check_seed, check_split, spread_seed
+
+Infos = dict[str, Any]
+
+
+class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], NDArray[Any]]):
+    """`CausalCircuitsEnv` times `num_envs`: equal, element by element, to `SyncVectorEnv` of it for the same list of seeds.
+
+    Arguments (those of `CausalCircuitsEnv`, and):
+        num_envs: B, at least 1.
+        autoreset_mode: "NextStep" (default), "SameStep" or "Disabled", or the member of `AutoresetMode`.
+        max_episode_steps: truncate an episode after so many steps; None for no limit. `make_vec` passes 64.
+
+    `reset(seed=...)` takes a list of seeds, or one integer, which `spread_seed` spreads over the envs (SyncVectorEnv's
+    seed + i would let neighbouring seeds share episodes). `options={"reset_mask": mask}` resets only the envs in the mask.
+    With autoreset disabled, a step of an env that is over is refused (`Refusal.EPISODE_OVER`) and repeats its flags.
+    All returned arrays are copies.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        task: TaskSource = None,
+        split: str = "train",
+        render_mode: str | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        max_episode_steps: int | None = None,
+    ) -> None:
+        self.num_envs = _at_least_one("num_envs", num_envs)
+        self.task = load_task(task)
+        self.split = check_split(split)
+        self.render_mode = check_render_mode(render_mode)
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
+        self.metadata = {**CausalCircuitsEnv.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = observation_space(self.task)
+        self.single_action_space = action_space(self.task)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        limit = NO_LIMIT if max_episode_steps is None else _at_least_one("max_episode_steps", max_episode_steps)
+        self._episodes = Episodes(self.task, num_envs, self.split, limit)
+        self._everywhere = np.ones(num_envs, np.bool_)
+        self._no_reason = np.full(num_envs, "", object)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, Infos]:
+        """Begin the next episode of each env, or of those in `options["reset_mask"]`, a (B,) bool array."""
+        mask = self._reset_mask(options)
+        seeds = self._seeds(seed, mask)
+        self._episodes.seed(seeds)
+        self._episodes.begin(mask)
+        infos = self._infos(mask, np.zeros(self.num_envs, np.int64), np.where(mask, self._no_reason, None))
+        return observe(self._episodes), infos
+
+    def step(
+        self, actions: dict[str, NDArray[Any]]
+    ) -> tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]:
+        """Serve one request per env.
+
+        Args:
+            actions: `choice`, integers of shape (B,), and `prediction`, numbers of shape (B, Q, O).
+
+        Returns:
+            observation, rewards (B,) float64, terminated (B,) bool, truncated (B,) bool, infos.
+        """
+        self._require_reset("step")
+        choice, prediction, faults = read_requests(actions, self.task, self.num_envs)
+        next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
+        reward, terminated, truncated, refusal = self._episodes.advance(choice, prediction, faults, next_step)
+        infos = self._infos(self._everywhere, refusal, self._reasons(refusal, actions))
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            infos = self._restart(terminated | truncated, infos)
+        return observe(self._episodes), reward, terminated, truncated, infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(B, E + 1) bool, true where a request would be accepted."""
+        self._require_reset("action_masks")
+        return self._episodes.action_mask.astype(np.bool_)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """A frame per env; None without a render mode."""
+        if self.render_mode is None:
+            return None
+        self._require_reset("render")
+        return tuple(render_episode(self._episodes, i, self.render_mode) for i in range(self.num_envs))
+
+    def _infos(self, where: NDArray[np.bool_], refusal: NDArray[np.int64], reason: NDArray[np.object_]) -> Infos:
+        mask = self._episodes.action_mask.copy()
+        if where is not self._everywhere:
+            mask[~where] = 0
+        given = where.copy()
+        return {
+            "action_mask": mask,
+            "_action_mask": given,
+            "refusal": refusal,
+            "_refusal": given,
+            "reason": reason,
+            "_reason": given,
+        }
+
+    def _restart(self, done: NDArray[np.bool_], infos: Infos) -> Infos:
+        """Begin the next episode where `done`, and move what belongs to the last step of the old one to `final_info`."""
+        if not done.any():
+            return infos
+        last = observe(self._episodes)
+        final_obs = np.full(self.num_envs, None, object)
+        for i in np.flatnonzero(done):
+            final_obs[i] = {key: batch[i] for key, batch in last.items()}
+        final_refusal = np.where(done, infos["refusal"], 0)
+        final_info = self._infos(done, final_refusal, np.where(done, infos["reason"], None))
+        self._episodes.begin(done)
+        refusal, reason = np.where(done, 0, infos["refusal"]), np.where(done, "", infos["reason"])
+        infos = self._infos(self._everywhere, refusal, reason)
+        return {**infos, "final_obs": final_obs, "_final_obs": done, "final_info": final_info, "_final_info": done.copy()}
+
+    def _reasons(self, refusal: NDArray[np.int64], actions: dict[str, NDArray[Any]]) -> NDArray[np.object_]:
+        reasons = self._no_reason.copy()
+        if refusal.any():
+            credits_left = self._episodes.ledger["credits"]
+            for i in np.flatnonzero(refusal):
+                choice, prediction = actions["choice"][i], actions["prediction"][i]
+                reasons[i] = explain(int(refusal[i]), self.task, choice, prediction, credits_left[i])
+        return reasons
+
+    def _seeds(self, seed: int | Sequence[int | None] | None, mask: NDArray[np.bool_]) -> list[int | None]:
+        if seed is None or isinstance(seed, (list, tuple, np.ndarray)):
+            seeds = [None] * self.num_envs if seed is None else list(seed)
+            if len(seeds) != self.num_envs:
+                raise ValueError(f"seed must be a list of {self.num_envs} seeds, one per env, got {len(seeds)}")
+            fresh = self._episodes.ledger["phase"] == UNSTARTED
+            seeds = [None if s is None else check_seed(s) for s in seeds]
+            drawn = [int(self.np_random.integers(2**63)) if s is None and f else s for s, f in zip(seeds, fresh, strict=True)]
+            return [s if m else None for s, m in zip(drawn, mask, strict=True)]
+        return [s if m else None for s, m in zip(spread_seed(check_seed(seed), self.num_envs), mask, strict=True)]
+
+    def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
+        mask = self._everywhere if options is None else options.get("reset_mask", self._everywhere)
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(
+                f"options['reset_mask'] must be a bool array of shape ({self.num_envs},) with a true entry, got {mask!r}"
+            )
+        return mask
+
+    def _require_reset(self, method: str) -> None:
+        if self._episodes.ledger["phase"][0] == UNSTARTED:
+            raise ResetNeeded(f"Cannot call envs.{method}() before calling envs.reset()")
+
+
+def _at_least_one(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+    return int(value)
+
+
+def _autoreset_mode(mode: Any) -> AutoresetMode:
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        allowed = ", ".join(repr(member.value) for member in AutoresetMode)
+        raise ValueError(f"autoreset_mode must be one of {allowed}, got {mode!r}") from None

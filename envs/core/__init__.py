@@ -1,0 +1,1 @@
+"""What every family needs: seeding, a counter-based generator and reproducible elementary functions."""

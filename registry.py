@@ -1,0 +1,49 @@
+"""The environments of the package: one table from which ids are registered with Gymnasium."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gymnasium.envs.registration import register, registry
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An id and what it stands for.
+
+    Attributes:
+        id: Gymnasium id; the version rises when (id, seed) -> observations or (instance, answer) -> reward changes.
+        entry_point, vector_entry_point: "module:class" of the env and of its native vector env; imported when made.
+        max_episode_steps: Limit of an episode, None for one-step families.
+        reward_threshold: Mean score from which the id counts as solved.
+    """
+
+    id: str
+    entry_point: str
+    vector_entry_point: str
+    max_episode_steps: int | None
+    reward_threshold: float
+
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        id="CausalCircuits-v0",
+        entry_point="veilgym.envs.causal_circuits.env:CausalCircuitsEnv",
+        vector_entry_point="veilgym.envs.causal_circuits.vector_env:CausalCircuitsVectorEnv",
+        max_episode_steps=64,
+        reward_threshold=0.7,
+    ),
+)
+
+
+def register_all() -> None:
+    """Register every id that is not registered yet."""
+    for entry in ENTRIES:
+        if entry.id not in registry:
+            register(
+                id=entry.id,
+                entry_point=entry.entry_point,
+                vector_entry_point=entry.vector_entry_point,
+                max_episode_steps=entry.max_episode_steps,
+                reward_threshold=entry.reward_threshold,
+            )
