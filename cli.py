@@ -1,0 +1,230 @@
+"""The `veilgym` command: a thin shell over `veilgym.agents`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from veilgym import __version__
+from veilgym.agents.picture import check_picture, draw_ladders, has_matplotlib
+from veilgym.registry import ENTRIES, entry_of
+
+if TYPE_CHECKING:
+    from veilgym.agents.bench import Bench, Interval
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Environments whose mechanism is hidden and whose score is exact.",
+)
+
+Ids = Annotated[list[str] | None, typer.Argument(help="Ids to evaluate; all registered ids if none is given.")]
+Episodes = Annotated[int, typer.Option(min=1, help="Instances per id; every agent plays the same ones.")]
+Width = Annotated[int, typer.Option(min=1, help="Episodes played side by side; does not change a score.")]
+Seed = Annotated[int, typer.Option(min=0, help="Names the set of instances.")]
+Split = Annotated[str, typer.Option(help="Which draws to use: train or test.")]
+TaskFile = Annotated[Path | None, typer.Option(help="Task file (JSON) instead of the default task; needs one id.")]
+Out = Annotated[Path, typer.Option(help="Where the results go, as JSON.")]
+Picture = Annotated[
+    Path | None, typer.Option(help="Also draw the ladder to this file (needs the extra: veilgym\\[plot]).")
+]
+Circuits = Annotated[int, typer.Option(min=2, help="Circuits drawn from the prior.")]
+
+
+def main() -> None:
+    """Run the command line; the entry point of the package."""
+    app()
+
+
+@app.command()
+def bench(
+    ids: Ids = None,
+    episodes: Episodes = 1000,
+    num_envs: Width = 256,
+    seed: Seed = 0,
+    split: Split = "test",
+    task: TaskFile = None,
+    out: Out = Path("results.json"),
+    picture: Picture = None,
+) -> None:
+    """Evaluate the ladder of agents, from chance to the ideal observer, and print it as a table."""
+    with _plain_errors():
+        names = [entry_of(name).id for name in ids or [entry.id for entry in ENTRIES]]
+        if task is not None and len(names) != 1:
+            raise ValueError(f"--task needs exactly one id, got {len(names)}")
+        _check_writable(out)
+        picture = _picture_path(picture, out)
+        results = [_run_bench(name, episodes, num_envs, seed, split, task) for name in names]
+        for result in results:
+            Console().print(_table(result))
+        _write_json(out, {"veilgym": __version__, "benches": [result.to_json() for result in results]})
+        typer.echo(f"results: {out}")
+        if picture is not None:
+            draw_ladders(results, picture)
+            typer.echo(f"picture: {picture}")
+
+
+@app.command()
+def bound(task: TaskFile = None, circuits: Circuits = 256, episodes: Episodes = 1000, seed: Seed = 0) -> None:
+    """Recompute the best fixed design for circuits, and how much any agent could add to it by choosing experiments."""
+    with _plain_errors():
+        from veilgym.agents.causal_circuits.bound import design_bound
+        from veilgym.agents.causal_circuits.ladder import FixedDesign, ladder
+        from veilgym.agents.evaluation import evaluate
+        from veilgym.agents.statistics import mean_interval
+        from veilgym.envs.causal_circuits.task import load_task
+
+        loaded = load_task(task)
+        with _progress("circuits", circuits) as progress:
+            found = design_bound(loaded, circuits, lambda done: progress.advance(progress.task_ids[0], done))
+        agent = ladder(loaded)[FixedDesign.name]
+        with _progress(agent.name, episodes) as progress:
+            scores = evaluate(
+                agent, "CausalCircuits-v0", episodes, seed=seed, task=loaded,
+                progress=lambda done: progress.advance(progress.task_ids[0], done),
+            ).scores  # fmt: skip
+    experiments = zip(loaded.experiments, found.best_fixed, strict=True)
+    design = ", ".join(f"{experiment.id} x{runs}" for experiment, runs in experiments if runs)
+    typer.echo(f"designs compared        {found.designs}")
+    typer.echo(f"best fixed design       {design}")
+    typer.echo(f"  its expected score    {found.fixed_score:.4f} by the formula")
+    typer.echo(
+        f"  its measured score    {scores.mean():.4f} {_interval(mean_interval(scores))} over {episodes} episodes"
+    )
+    typer.echo(f"knowing the circuit     adds {found.gain:.4f} +- {found.standard_error:.4f} (standard error)")
+    typer.echo(f"bound for any agent     {scores.mean() + found.gain:.4f}")
+
+
+def _version(show: bool) -> None:
+    if show:
+        typer.echo(f"veilgym {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@contextlib.contextmanager
+def _plain_errors() -> Iterator[None]:
+    """A user's mistake gets one sentence and exit status 2, never a traceback."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        typer.echo(f"veilgym: {error}", err=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("veilgym: interrupted", err=True)
+        raise typer.Exit(130) from None
+
+
+def _progress(description: str, total: int) -> Progress:
+    progress = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description:<22}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    progress.add_task(description, total=total)
+    return progress
+
+
+def _run_bench(name: str, episodes: int, num_envs: int, seed: int, split: str, task: Path | None) -> Bench:
+    with _progress("compiling (first use)", 1) as progress:
+        from veilgym.agents.bench import bench as run
+        from veilgym.agents.ladder import load_ladder
+
+        source = None if task is None else str(task)
+        ladder = load_ladder(name, task=source)
+        bar = progress.task_ids[0]
+        progress.update(bar, total=len(ladder.agents) * episodes)
+
+        def report(agent: str, ended: int) -> None:
+            progress.update(bar, description=agent, advance=ended)
+
+        return run(name, episodes, num_envs, seed, split, source, report)
+
+
+def _table(result: Bench) -> Table:
+    title = f"{result.env_id}: {result.episodes} instances of the {result.split} split, seed {result.seed}"
+    table = Table(title=title, title_style="bold", box=box.SIMPLE_HEAD, show_edge=False, padding=0)
+    table.add_column("\nagent", no_wrap=True)
+    headings = (
+        "\nscore",
+        "95 %\ninterval",
+        "\nnorm.",
+        "exper-\niments",
+        "lost by\nchoice",
+        "lost by\ninfer.",
+        "episodes\n/ s",
+    )
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for line in result.standings:
+        table.add_row(
+            line.agent,
+            f"{line.score:.4f}",
+            _interval(line.interval),
+            _number(line.normalised),
+            f"{line.experiments:.1f}",
+            _number(line.regret.experiments),
+            _number(line.regret.inference),
+            f"{line.episodes_per_second:,.0f}",
+        )
+    return table
+
+
+def _interval(interval: Interval) -> str:
+    return "-" if interval is None else f"{interval[0]:.3f}-{interval[1]:.3f}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}".replace("-0.000", "0.000")
+
+
+def _check_writable(path: Path) -> None:
+    """Refuse before the work, not after it."""
+    folder = path.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK) or path.is_dir():
+        raise ValueError(f"cannot write {str(path)!r}; allowed is a file in an existing folder that may be written to")
+
+
+def _write_json(path: Path, document: object) -> None:
+    """Write the whole file or nothing."""
+    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    partial = path.with_name(path.name + ".part")
+    partial.write_text(text, encoding="utf-8", newline="\n")
+    partial.replace(path)
+
+
+def _picture_path(picture: Path | None, out: Path) -> Path | None:
+    """Where the picture goes: as asked, beside the results where nothing was asked, nowhere without matplotlib."""
+    if picture is None:
+        return out.with_suffix(".png") if has_matplotlib() else None
+    check_picture(picture)
+    _check_writable(picture)
+    return picture
+
+
+if __name__ == "__main__":
+    main()

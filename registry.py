@@ -16,6 +16,7 @@ class Entry:
         entry_point, vector_entry_point: "module:class" of the env and of its native vector env; imported when made.
         max_episode_steps: Limit of an episode, None for one-step families.
         reward_threshold: Mean score from which the id counts as solved.
+        ladder: "module:function" that makes the `veilgym.agents.ladder.Ladder` for the env's task; imported when used.
     """
 
     id: str
@@ -23,6 +24,7 @@ class Entry:
     vector_entry_point: str
     max_episode_steps: int | None
     reward_threshold: float
+    ladder: str
 
 
 ENTRIES: tuple[Entry, ...] = (
@@ -32,8 +34,17 @@ ENTRIES: tuple[Entry, ...] = (
         vector_entry_point="veilgym.envs.causal_circuits.vector_env:CausalCircuitsVectorEnv",
         max_episode_steps=64,
         reward_threshold=0.7,
+        ladder="veilgym.agents.causal_circuits.ladder:ladder",
     ),
 )
+
+
+def entry_of(env_id: str) -> Entry:
+    """The entry of an id, with or without "veilgym:" before it; a ValueError lists the ids there are."""
+    for entry in ENTRIES:
+        if env_id in (entry.id, f"veilgym:{entry.id}"):
+            return entry
+    raise ValueError(f"id must be one of {', '.join(entry.id for entry in ENTRIES)}, got {env_id!r}")
 
 
 def register_all() -> None:

@@ -1,0 +1,1 @@
+"""Agents, the ladder of them for each id, and their evaluation."""

@@ -1,0 +1,1 @@
+"""Agents for circuit tasks, from chance to the ideal observer."""

@@ -13,7 +13,7 @@ from veilgym.envs.causal_circuits.episodes import NO_LIMIT, RUNNING, UNSTARTED, 
 from veilgym.envs.causal_circuits.payload import Observation, action_space, observation_space, observe
 from veilgym.envs.causal_circuits.request import Refusal, explain_request, read_request
 from veilgym.envs.causal_circuits.task import TaskSource, load_task
-from veilgym.envs.causal_circuits.viewer import RENDER_FPS, RENDER_MODES, check_render_mode, render_episode
+from veilgym.envs.causal_circuits.rendering.viewer import RENDER_FPS, RENDER_MODES, check_render_mode, render_episode
 from veilgym.envs.core.seeding import check_seed, check_split
 
 
@@ -30,7 +30,7 @@ class CausalCircuitsEnv(gym.Env[Observation, dict[str, Any]]):
     ## Observation Space
     | key | dtype | shape | range | meaning |
     |---|---|---|---|---|
-    | `readouts` | float32 | (13, 2, 2) [R, J, O] | unbounded | measured x, y by row and replicate; 0 where not measured |
+    | `readouts` | float32 | (13, 2, 2) [R, J, O] | -1.245 to 1.245 | measured x, y by row and replicate; 0 where not measured |
     | `replicates` | int8 | (13,) [R] | 0 to 2 | how often each row has been measured; row 0 is the initial query, once |
     | `credits` | int32 | (1,) | 0 to 8 | experiments still affordable |
 

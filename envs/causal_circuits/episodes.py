@@ -1,25 +1,37 @@
 """Many episodes at once: the only implementation of the dynamics. The scalar env is this engine with one episode.
 
-Letters: B episodes, R measured queries (initial, then experiments), J replicates, O outputs, E experiments, Q prediction
-queries, K coefficients.
+Letters: B episodes, R measured queries (initial, then experiments), J replicates, O outputs, E experiments, Q
+prediction queries, K coefficients, N nodes. Where arithmetic runs through many episodes, the state is in T tiles of L
+lanes: episode i is lane i % L of tile i // L.
 
 An episode's readouts are fixed when it begins: the one of (row, replicate) is a pure function of the episode's key,
 computed when it is revealed. So it depends on neither the order of requests nor the width of the batch.
+
+The kernels take few arrays, because each costs a call from Python 60 ns, and no `reshape`, `max` or allocation below
+`_advance`: what may raise keeps numba from removing the reference counts of every array in sight, 10 ns apiece.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from veilgym.envs.causal_circuits.evaluator import score_submissions, targets
-from veilgym.envs.causal_circuits.mechanism import compile_mechanism, propagate
-from veilgym.envs.causal_circuits.request import Refusal
+from veilgym.envs.causal_circuits.evaluator import score_submissions, targets, working_space
+from veilgym.envs.causal_circuits.mechanism import (
+    NO_REPLICATE,
+    VECTOR,
+    Mechanism,
+    compile_mechanism,
+    draw_coefficients,
+    kernel,
+    measure,
+)
+from veilgym.envs.causal_circuits.request import NO_FAULTS, Refusal
 from veilgym.envs.causal_circuits.task import Task
-from veilgym.envs.core.philox import LOW_WORD, WORD_BITS, normal_lanes, philox, philox_lanes, unit_uniform
 from veilgym.envs.core.seeding import Split, derive_key
 
 FAMILY = "CausalCircuits-v0"
@@ -27,53 +39,61 @@ FAMILY = "CausalCircuits-v0"
 UNSTARTED, RUNNING, TERMINATED, TRUNCATED = range(4)
 NO_LIMIT = 2**31 - 1
 
-# Streams of the counter-based generator.
-_COEFFICIENT, _NOISE = np.uint64(0), np.uint64(1)
 _NONE = int(Refusal.NONE)
 _UNKNOWN_EXPERIMENT = int(Refusal.UNKNOWN_EXPERIMENT)
 _REPLICATES_EXHAUSTED = int(Refusal.REPLICATES_EXHAUSTED)
 _NO_CREDITS = int(Refusal.NO_CREDITS)
 _NON_FINITE_PREDICTION = int(Refusal.NON_FINITE_PREDICTION)
 _EPISODE_OVER = int(Refusal.EPISODE_OVER)
-_TILE = 128
-_NO_ROW = -1
+# If an episode is over, refuse its request or begin the next one. Or serve nothing and begin where the choice is not 0.
+_REFUSE, _AUTORESET, _BEGIN = range(3)
+
+_BOOL, _INT64 = np.dtype(np.bool_), np.dtype(np.int64)
+
+_TILE = 1024  # lanes
+_CHUNK = 128  # submissions scored at a time
 
 _BEFORE_FIRST = np.uint64(2**64 - 1)  # an index to which adding 1 gives 0
 
-_LEDGER = np.dtype(
-    [("key", "u8"), ("index", "u8"), ("credits", "i4"), ("elapsed", "i4"), ("phase", "i1")],
-    align=True,
-)
+_LEDGER = np.dtype([("credits", "i4"), ("elapsed", "i4"), ("phase", "i4")])
+
+Outcome = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]
 
 
 class Episodes:
     """State of B concurrent episodes of one task.
 
     Attributes:
-        coefficients: (K, B) float64, hidden.
-        ledger: (B,) records: the keys that identify the episode (hidden), credits left, steps taken, phase.
+        sequence: (T, 2, L) uint64, the key of each sequence and the index of its episode; hidden.
+        coefficients: (T, K, L) float32, hidden. They are these numbers exactly, also where they are used in float64.
+        ledger: (B,) records: credits left, steps taken, phase.
         replicates: (B, R) int8, how often each row has been measured.
         readouts: (B, R, J, O) float32; 0 where nothing has been measured.
         action_mask: (B, E + 1) int8, 1 where a request would be accepted; the submission's entry is always 1.
         submissions: (B, Q, O) float64, the accepted prediction of a terminated episode.
+        num_refused: how many requests the last `advance` refused.
     """
 
     def __init__(self, task: Task, batch: int, split: Split, max_steps: int) -> None:
         rows = len(task.measured_queries)
         self.task, self.split = task, split
         self.mechanism = compile_mechanism(task)
+        lanes = min(_TILE, -(-batch // VECTOR) * VECTOR)
+        tiles = -(-batch // lanes)
+        self.sequence = np.zeros((tiles, 2, lanes), np.uint64)
         self.ledger = np.zeros(batch, _LEDGER)
-        self.coefficients = np.zeros((len(task.priors), batch))
+        self.coefficients = np.zeros((tiles, len(task.priors), lanes), np.float32)
         self.replicates = np.zeros((batch, rows), np.int8)
         self.readouts = np.zeros((batch, rows, task.max_replicates, len(task.outputs)), np.float32)
         self.action_mask = np.zeros((batch, len(task.experiments) + 1), np.int8)
         self.submissions = np.zeros((batch, *task.prediction_shape))
-        self._terms = np.array([[e.cost for e in task.experiments], [e.max_replicates for e in task.experiments]])
-        self._limits = (task.budget, max_steps)
-        self._constants = (*self.mechanism, self._terms)
+        self.num_refused = 0
+        self._rules = (task.budget, max_steps, max(e.cost for e in task.experiments), *NO_FAULTS)
+        self._constants = _pack(self.mechanism, task)
         self._state = (
-            self.ledger,
+            self.sequence,
             self.coefficients,
+            self.ledger,
             self.replicates,
             self.readouts,
             self.action_mask,
@@ -85,22 +105,21 @@ class Episodes:
 
     def seed(self, seeds: Sequence[int | None]) -> None:
         """Point the episodes with a seed at the start of that seed's sequence; the others go on with theirs."""
-        for record, seed in zip(self.ledger, seeds, strict=True):
+        for i, seed in enumerate(seeds):
             if seed is not None:
-                record["key"] = derive_key(FAMILY, self.split, seed)
-                record["index"] = _BEFORE_FIRST
+                self.sequence[self._place(i)] = derive_key(FAMILY, self.split, seed), _BEFORE_FIRST
 
     def begin(self, which: NDArray[np.bool_]) -> None:
         """Start the next episode of each sequence where `which`, a (B,) mask, is true."""
-        _start(self._constants, self._state, which, self.task.budget)
+        self._run(which.astype(np.int64), self.submissions, NO_FAULTS, _BEGIN)
 
     def advance(
         self,
         choice: NDArray[np.int64],
         prediction: NDArray[np.float64],
-        faults: tuple[int, int] = (_NONE, _NONE),
+        faults: tuple[int, int] = NO_FAULTS,
         autoreset: bool = False,
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]:
+    ) -> Outcome:
         """Serve one request for each episode.
 
         Args:
@@ -112,187 +131,234 @@ class Episodes:
         Returns:
             reward (B,) float64, terminated (B,) bool, truncated (B,) bool, refusal (B,) int64 codes of `Refusal`.
         """
-        batch = len(self.ledger)
-        outcome = np.empty(batch), np.empty(batch, np.bool_), np.empty(batch, np.bool_), np.empty(batch, np.int64)
-        _advance(self._constants, self._state, outcome, choice, prediction, faults, self._limits, autoreset)
+        return self._run(choice, prediction, faults, _AUTORESET if autoreset else _REFUSE)
+
+    def _run(
+        self, choice: NDArray[np.int64], prediction: NDArray[np.float64], faults: tuple[int, int], policy: int
+    ) -> Outcome:
+        batch = len(choice)
+        outcome = np.empty(batch), np.empty(batch, _BOOL), np.empty(batch, _BOOL), np.empty(batch, _INT64)
+        rules = self._rules if faults is NO_FAULTS else (*self._rules[:3], int(faults[0]), int(faults[1]))
+        self.num_refused = _advance(self._constants, self._state, outcome, choice, prediction, rules, policy)
         return outcome
+
+    def _place(self, episode: int) -> tuple[int, slice, int]:
+        tile, lane = divmod(episode, self.sequence.shape[-1])
+        return tile, slice(None), lane
 
     def targets(self, episode: int) -> NDArray[np.float64]:
         """Noiseless (Q, O) targets of one episode. Hidden: for use after its end only."""
-        mechanism = self.mechanism
-        return targets(mechanism.wiring, self.coefficients[:, episode], mechanism.predicted, mechanism.outputs)  # type: ignore[no-any-return]
+        wiring, _, outputs, clamps, _, _ = self._constants
+        coefficients = self.coefficients[self._place(episode)].copy()
+        return targets(wiring, outputs, clamps, coefficients, self.task.prediction_shape[0])
+
+
+def _pack(mechanism: Mechanism, task: Task) -> tuple[NDArray[Any], ...]:
+    """The arrays of a task, in the order in which the kernels unpack them.
+
+    Returns:
+        wiring, bounds (2, K), outputs, clamps (N, R + Q), noise and scale (2, O), cost and most replicates (2, E).
+    """
+    return (
+        mechanism.wiring,
+        np.stack([mechanism.low, mechanism.high]),
+        mechanism.outputs,
+        np.ascontiguousarray(np.concatenate([mechanism.measured, mechanism.predicted]).T),
+        np.stack([mechanism.noise_std, mechanism.scale]),
+        np.array([[e.cost for e in task.experiments], [e.max_replicates for e in task.experiments]]),
+    )
 
 
 @njit(cache=True, error_model="numpy")
-def _advance(constants, state, outcome, choice, prediction, faults, limits, autoreset):  # type: ignore[no-untyped-def]
+def _advance(constants, state, outcome, choice, prediction, rules, policy):  # type: ignore[no-untyped-def]
+    """Serve the requests, a tile of episodes at a time, and return how many are refused."""
+    terms = constants[-1]
+    lists, words, values, normals, space = _scratch(constants, state)
+    num_refused = 0
+    for t in range(state[0].shape[0]):
+        tile, results, requests, predictions = _tile(state, outcome, choice, prediction, t)
+        submits, begins, refused = _serve(terms, tile, results, requests, predictions, rules, policy, lists)
+        num_refused += refused
+        if submits > 0:
+            _submit(constants, tile, predictions, lists, submits, space, results[0])
+        num_passes = 1
+        if begins > 0:
+            _begin(constants[1], terms, tile, lists, begins, rules[0], words)
+            num_passes = max(1, tile[3].shape[1] - terms.shape[1])
+        for query in range(num_passes):
+            if begins > 0:
+                _list_initial(terms, tile[3], lists, begins, query)
+            measure(constants, tile[0], tile[1], lists[0], lists[1], words, values, normals, tile[4])
+    return num_refused
+
+
+@kernel
+def _scratch(constants, state):  # type: ignore[no-untyped-def]
+    """Room for a tile of L lanes.
+
+    Returns:
+        (4, L) uint64: the row and the replicate to reveal in each lane, if any; which submit; which begin.
+        (5, L) uint64: words, then keys.
+        (N + 1, L) and (2, L) float32: values of the nodes, normal numbers.
+        (N + 1 + K, ...) float64: the working space of a chunk of submissions.
+    """
+    num_nodes, lanes = constants[3].shape[0], state[0].shape[2]
+    numbers = np.empty((num_nodes + 3, lanes), np.float32)
+    integers = np.zeros((9, lanes), np.uint64)
+    space = working_space(num_nodes, state[1].shape[1], state[6].shape[1], min(_CHUNK, lanes))
+    return integers[:4], integers[4:], numbers[: num_nodes + 1], numbers[num_nodes + 1 :], space
+
+
+@kernel
+def _tile(state, outcome, choice, prediction, t):  # type: ignore[no-untyped-def]
+    """Return the parts of the state, the outcome, the choices and the predictions that belong to tile `t`."""
+    sequence, coefficients, ledger, replicates, readouts, action_mask, submissions = state
     reward, terminated, truncated, refusal = outcome
-    ledger = state[0]
-    row = np.empty(choice.size, np.int64)
-    over = np.empty(choice.size, np.bool_)
+    start, end = t * sequence.shape[2], (t + 1) * sequence.shape[2]
+    tile = (
+        sequence[t],
+        coefficients[t],
+        ledger[start:end],
+        replicates[start:end],
+        readouts[start:end],
+        action_mask[start:end],
+        submissions[start:end],
+    )
+    results = reward[start:end], terminated[start:end], truncated[start:end], refusal[start:end]
+    return tile, results, choice[start:end], prediction[start:end]
+
+
+@kernel
+def _judge(request, submit, phase, is_exhausted, is_too_dear, is_finite, choice_fault, prediction_fault):  # type: ignore[no-untyped-def]
+    """Return the `Refusal` code that a request deserves; 0 if it is acceptable."""
+    if phase > RUNNING:
+        return _EPISODE_OVER
+    if choice_fault != _NONE:
+        return choice_fault
+    if request < 0 or request > submit:
+        return _UNKNOWN_EXPERIMENT
+    if request < submit:
+        return _REPLICATES_EXHAUSTED if is_exhausted else _NO_CREDITS if is_too_dear else _NONE
+    if prediction_fault != _NONE:
+        return prediction_fault
+    return _NONE if is_finite else _NON_FINITE_PREDICTION
+
+
+@kernel
+def _serve(terms, tile, outcome, choice, prediction, rules, policy, lists):  # type: ignore[no-untyped-def]
+    """Judge the requests of a tile, run its experiments, and list the episodes that submit or are to begin.
+
+    Returns:
+        The lengths of the two lists and the number of refused requests.
+    """
+    reward, terminated, truncated, refusal = outcome
+    _, _, ledger, replicates, _, action_mask, _ = tile
+    row, replicate, submitting, beginning = lists[0], lists[1], lists[2], lists[3]
+    submit, max_steps = terms.shape[1], rules[1]
+    initial = np.uint64(replicates.shape[1] - submit)
+    reward[:], row[:], replicate[:] = 0.0, np.uint64(0), NO_REPLICATE
+    submits = begins = refused = 0
     for i in range(choice.size):
-        over[i] = ledger[i].phase > RUNNING
-        row[i] = _NO_ROW
-        reward[i] = 0.0
-    _judge(constants[-1], state, choice, prediction, faults, refusal)
-    _submit(constants, state, choice, prediction, refusal, reward)
-    _experiment(constants[-1], state, choice, refusal, row)
-    if autoreset:
-        _begin(constants, state, over, limits[0], row)
-    for i in range(choice.size):
-        if autoreset and over[i]:
+        request, phase, elapsed, credits_left = choice[i], ledger[i].phase, ledger[i].elapsed, ledger[i].credits
+        is_due = request != 0 if policy == _BEGIN else policy == _AUTORESET and phase > RUNNING
+        if is_due:
+            beginning[begins] = i
+            begins += 1
+        if is_due or policy == _BEGIN:
             refusal[i] = _NONE
-        elif not over[i]:
-            ledger[i].elapsed += 1
-            if ledger[i].elapsed >= limits[1] and ledger[i].phase == RUNNING:
-                ledger[i].phase = TRUNCATED
-        terminated[i] = ledger[i].phase == TERMINATED
-        truncated[i] = ledger[i].elapsed >= limits[1]
-    _reveal(constants, state, row)
-
-
-@njit(cache=True, error_model="numpy")
-def _start(constants, state, which, budget):  # type: ignore[no-untyped-def]
-    row = np.full(which.size, _NO_ROW)
-    _begin(constants, state, which, budget, row)
-    _reveal(constants, state, row)
-
-
-@njit(cache=True, error_model="numpy")
-def _judge(terms, state, choice, prediction, faults, refusal):  # type: ignore[no-untyped-def]
-    """Write the `Refusal` code that each request deserves; 0 if it is acceptable."""
-    ledger, _, replicates, _, action_mask, _ = state
-    submit = action_mask.shape[1] - 1
-    initial = replicates.shape[1] - submit
-    for i in range(choice.size):
-        if ledger[i].phase > RUNNING:
-            refusal[i] = _EPISODE_OVER
-        elif faults[0] != _NONE:
-            refusal[i] = faults[0]
-        elif choice[i] < 0 or choice[i] > submit:
-            refusal[i] = _UNKNOWN_EXPERIMENT
-        elif choice[i] < submit:
-            refusal[i] = _NONE
-            if replicates[i, initial + choice[i]] >= terms[1, choice[i]]:
-                refusal[i] = _REPLICATES_EXHAUSTED
-            elif terms[0, choice[i]] > ledger[i].credits:
-                refusal[i] = _NO_CREDITS
-        elif faults[1] != _NONE:
-            refusal[i] = faults[1]
+            terminated[i] = truncated[i] = False
+            continue
+        e = np.uint64(request) if 0 <= request < submit else np.uint64(0)
+        cost, count = terms[0, e], replicates[i, initial + e]
+        is_finite = request != submit or _is_finite(prediction, i)
+        code = _judge(request, submit, phase, count >= terms[1, e], cost > credits_left, is_finite, rules[3], rules[4])
+        refusal[i] = code
+        elapsed += code != _EPISODE_OVER
+        if code != _NONE:
+            refused += 1
+        elif request == submit:
+            submitting[submits] = i
+            submits += 1
+            phase = TERMINATED
         else:
-            refusal[i] = _NONE
-            for query in range(prediction.shape[1]):
-                for column in range(prediction.shape[2]):
-                    if not np.isfinite(prediction[i, query, column]):
-                        refusal[i] = _NON_FINITE_PREDICTION
+            row[i] = initial + e
+            replicate[i] = np.uint64(count)
+            replicates[i, row[i]] = count + 1
+            action_mask[i, e] = count + 1 < terms[1, e]
+            credits_left -= cost
+            if credits_left < rules[2]:
+                _mask_unaffordable(terms[0], credits_left, action_mask, i)
+        if elapsed >= max_steps and phase == RUNNING:
+            phase = TRUNCATED
+        ledger[i].phase, ledger[i].elapsed, ledger[i].credits = phase, elapsed, credits_left
+        terminated[i], truncated[i] = phase == TERMINATED, elapsed >= max_steps
+    return submits, begins, refused
 
 
-@njit(cache=True, error_model="numpy")
-def _submit(constants, state, choice, prediction, refusal, reward):  # type: ignore[no-untyped-def]
-    """End the episodes whose submission is accepted, and write their scores."""
-    ledger, coefficients, _, _, action_mask, submissions = state
-    submit = action_mask.shape[1] - 1
-    which = np.empty(choice.size, np.int64)
-    count = 0
-    for i in range(choice.size):
-        if refusal[i] == _NONE and choice[i] == submit:
-            which[count] = i
-            count += 1
-            ledger[i].phase = TERMINATED
-            for query in range(prediction.shape[1]):
-                for column in range(prediction.shape[2]):
-                    submissions[i, query, column] = prediction[i, query, column]
-            for e in range(submit):
-                action_mask[i, e] = 0
-    if count > 0:
-        score_submissions(constants, coefficients, submissions, which[:count], reward)
+@njit(error_model="numpy", inline="always")
+def _is_finite(prediction, i):  # type: ignore[no-untyped-def]
+    finite = True
+    for query in range(prediction.shape[1]):
+        for column in range(prediction.shape[2]):
+            finite &= np.isfinite(prediction[i, query, column])
+    return finite
 
 
-@njit(cache=True, error_model="numpy")
-def _experiment(terms, state, choice, refusal, row):  # type: ignore[no-untyped-def]
-    """Charge for the accepted experiments and write the rows that they measure."""
-    ledger, _, replicates, _, action_mask, _ = state
-    submit = action_mask.shape[1] - 1
-    initial = replicates.shape[1] - submit
-    dearest = terms[0].max()
-    for i in range(choice.size):
-        if refusal[i] == _NONE and choice[i] < submit:
-            row[i] = initial + choice[i]
-            replicates[i, row[i]] += 1
-            ledger[i].credits -= terms[0, choice[i]]
-            action_mask[i, choice[i]] = replicates[i, row[i]] < terms[1, choice[i]]
-            if ledger[i].credits < dearest:
-                for e in range(submit):
-                    action_mask[i, e] &= terms[0, e] <= ledger[i].credits
+@njit(error_model="numpy", inline="always")
+def _mask_unaffordable(costs, credits_left, action_mask, i):  # type: ignore[no-untyped-def]
+    for e in range(costs.size):
+        action_mask[i, e] &= costs[e] <= credits_left
 
 
-@njit(cache=True, error_model="numpy")
-def _begin(constants, state, which, budget, row):  # type: ignore[no-untyped-def]
-    """Draw the next circuit of each sequence where `which` is true; leave the last initial row in `row` to be revealed."""
-    low, high, terms = constants[1], constants[2], constants[-1]
-    ledger, coefficients, replicates, readouts, action_mask, _ = state
-    submit = action_mask.shape[1] - 1
-    initial = replicates.shape[1] - submit
-    for i in range(which.size):
-        if which[i]:
-            ledger[i].index += np.uint64(1)
-            c0, c1 = ledger[i].index & LOW_WORD, ledger[i].index >> WORD_BITS
-            ledger[i].credits = budget
-            ledger[i].elapsed = 0
-            ledger[i].phase = RUNNING
-            for k in range(0, low.size, 4):
-                words = philox(ledger[i].key, c0, c1, np.uint64(k), _COEFFICIENT)
-                for j in range(min(4, low.size - k)):
-                    coefficients[k + j, i] = low[k + j] + (high[k + j] - low[k + j]) * unit_uniform(words[j])
-            readouts[i] = 0.0
-            replicates[i] = 0
-            for e in range(submit):
-                action_mask[i, e] = (terms[1, e] > 0) & (terms[0, e] <= budget)
-            action_mask[i, submit] = 1
-    for query in range(initial):
-        if query > 0:
-            _reveal(constants, state, row)
-        for i in range(which.size):
-            if which[i]:
-                replicates[i, query] = 1
-                row[i] = query
-            elif query > 0:
-                row[i] = _NO_ROW
+@kernel
+def _submit(constants, tile, prediction, lists, count, space, reward):  # type: ignore[no-untyped-def]
+    """Keep and score the predictions of the `count` listed episodes."""
+    wiring, _, outputs, clamps, columns, _ = constants
+    _, coefficients, _, _, _, action_mask, submissions = tile
+    for j in range(count):
+        i = lists[2, j]
+        for query in range(prediction.shape[1]):
+            for column in range(prediction.shape[2]):
+                submissions[i, query, column] = prediction[i, query, column]
+        for e in range(action_mask.shape[1] - 1):
+            action_mask[i, e] = 0
+    for first in range(0, count, _CHUNK):
+        chunk, size = lists[2, first:], min(_CHUNK, count - first)
+        score_submissions(wiring, outputs, clamps, columns[1], coefficients, submissions, chunk, size, space, reward)
 
 
-@njit(cache=True, error_model="numpy")
-def _reveal(constants, state, row):  # type: ignore[no-untyped-def]
-    """Write the newest readout of the given row of each episode, a tile of episodes at a time; `_NO_ROW` is none."""
-    wiring, _, _, outputs, measured, _, noise_std, _, _ = constants
-    ledger, coefficients, replicates, readouts, _, _ = state
-    num_rows, num_replicates, num_outputs = readouts.shape[1:]
-    flat = readouts.reshape(-1)
-    width = min(_TILE, row.size)
-    values = np.empty((measured.shape[1] + 2, width))
-    normals = values[measured.shape[1] :]
-    words = np.empty((6, width), np.uint64)
-    key, cell = words[4], words[5]
-    for start in range(0, row.size, _TILE):
-        lanes = min(_TILE, row.size - start)
-        for lane in range(lanes):
-            r = max(row[start + lane], 0)
-            key[lane] = ledger[start + lane].key
-            cell[lane] = r * num_replicates + replicates[start + lane, r] - 1
-            for node in range(measured.shape[1]):
-                values[node, lane] = measured[r, node]
-        propagate(wiring, coefficients[:, start : start + lanes], values, lanes)
-        for column in range(num_outputs):
-            if column % 2 == 0:
-                for lane in range(lanes):
-                    words[0, lane] = ledger[start + lane].index & LOW_WORD
-                    words[1, lane] = ledger[start + lane].index >> WORD_BITS
-                    words[2, lane] = cell[lane]
-                    words[3, lane] = _NOISE + np.uint64(column)
-                philox_lanes(key, words, lanes)
-                normal_lanes(words, normals, lanes)
-            noisy = values[outputs[column]]
-            for lane in range(lanes):
-                noisy[lane] += noise_std[column] * normals[column % 2, lane]
-            for lane in range(lanes):
-                if row[start + lane] >= 0:
-                    position = (start + lane) * num_rows * num_replicates + np.int64(cell[lane])
-                    flat[position * num_outputs + column] = noisy[lane]
+@kernel
+def _begin(bounds, terms, tile, lists, count, budget, words):  # type: ignore[no-untyped-def]
+    """Begin the next episode of the `count` listed sequences."""
+    _clear(terms, tile, lists, count, budget)
+    draw_coefficients(bounds, tile[0], lists[3], count, words, tile[1])
+
+
+@kernel
+def _clear(terms, tile, lists, count, budget):  # type: ignore[no-untyped-def]
+    sequence, _, ledger, replicates, readouts, action_mask, _ = tile
+    submit = terms.shape[1]
+    for j in range(count):
+        i = lists[3, j]
+        sequence[1, i] += np.uint64(1)
+        ledger[i].credits = budget
+        ledger[i].elapsed = 0
+        ledger[i].phase = RUNNING
+        readouts[i] = 0.0
+        replicates[i] = 0
+        for e in range(submit):
+            action_mask[i, e] = (terms[1, e] > 0) & (terms[0, e] <= budget)
+        action_mask[i, submit] = 1
+
+
+@kernel
+def _list_initial(terms, replicates, lists, count, query):  # type: ignore[no-untyped-def]
+    """List an initial query of the episodes that have begun; from the second one on, what was listed before is done."""
+    if query > 0:
+        lists[1] = NO_REPLICATE
+    if query < replicates.shape[1] - terms.shape[1]:
+        for j in range(count):
+            i = lists[3, j]
+            replicates[i, query] = 1
+            lists[0, i] = np.uint64(query)
+            lists[1, i] = np.uint64(0)

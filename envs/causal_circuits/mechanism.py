@@ -1,7 +1,8 @@
-"""The circuit's equations as arrays, and their evaluation.
+"""The circuit's equations as arrays, their evaluation, and what is random: coefficients and measurements.
 
 Letters: N nodes (parents before children), K coefficients, L lanes. A lane is one evaluation: a replicate, a prediction
-query, a sample of a posterior. Lanes are the last axis and the innermost loop, so the arithmetic is vectorised.
+query, a sample of a posterior, an episode. Lanes are the last axis and the innermost loop, so the arithmetic is
+vectorised. R measured queries, O outputs.
 """
 
 from __future__ import annotations
@@ -14,17 +15,26 @@ from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.task import Query, Task
 from veilgym.envs.core.elementary import tanh
+from veilgym.envs.core.philox import WORD_BITS, normal_lanes, philox_lanes, unit_uniform
 
 ABSENT = -1
 ROOT = -2
+NO_REPLICATE = np.uint64(2**64 - 1)
+VECTOR = 16  # lanes are padded to whole vectors of the processor
+
+# Streams of the counter-based generator.
+_COEFFICIENT, _NOISE = np.uint64(0), np.uint64(1)
+
+# For kernels that only kernels call: they need no wrapper that unpacks Python objects.
+kernel = njit(cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
 
 
 class Mechanism(NamedTuple):
     """A task's circuit as arrays.
 
     Attributes:
-        wiring: (N, 1 + N) int64. Column 0 is the index of the node's bias coefficient (`ABSENT` if it has none, `ROOT` if
-            the node has no equation); column 1 + p is the index of the coefficient on parent p, or `ABSENT`.
+        wiring: (N, 1 + N) int64. Column 0 is the index of the node's bias coefficient (`ABSENT` if it has none, `ROOT`
+            if the node has no equation); column 1 + p is the index of the coefficient on parent p, or `ABSENT`.
         low, high: (K,) float64, bounds of the uniform prior.
         outputs: (O,) int64, the observed nodes.
         measured: (R, N) float64, the clamped values of each row of a readout array; NaN where a node is free.
@@ -75,24 +85,29 @@ def _clamps(queries: tuple[Query, ...], nodes: dict[str, int]) -> NDArray[np.flo
 
 @njit(cache=True, error_model="numpy")
 def propagate(wiring, coefficients, values, lanes):  # type: ignore[no-untyped-def]
-    """Evaluate every free node in place.
+    """Evaluate every free node in place, in the precision of `values`.
 
     Args:
         wiring: as in `Mechanism`.
-        coefficients: (K, L) float64.
-        values: (N, L) float64; on entry the clamped values and NaN, on return the value of every node.
+        coefficients: (K, L) float64 or float32.
+        values: (N, L), of the same type; on entry the clamped values and NaN, on return the value of every node.
         lanes: how many of the L lanes to evaluate.
     """
-    argument = np.empty(lanes)
+    propagate_into(np.empty(lanes, values.dtype), wiring, coefficients, values, lanes)
+
+
+@njit(cache=True, error_model="numpy")
+def propagate_into(argument, wiring, coefficients, values, lanes):  # type: ignore[no-untyped-def]
+    """`propagate` without an allocation: `argument`, (L,) numbers of the same type, is overwritten."""
+    zero = values.dtype.type(0.0)
     for node in range(wiring.shape[0]):
-        value = values[node]
-        bias = wiring[node, 0]
+        value, bias = values[node], wiring[node, 0]
         if bias == ROOT:
             for lane in range(lanes):
-                value[lane] = 0.0 if np.isnan(value[lane]) else value[lane]
+                value[lane] = zero if np.isnan(value[lane]) else value[lane]
             continue
         for lane in range(lanes):
-            argument[lane] = 0.0 if bias == ABSENT else coefficients[bias, lane]
+            argument[lane] = zero if bias == ABSENT else coefficients[bias, lane]
         for parent in range(node):
             weight = wiring[node, 1 + parent]
             if weight != ABSENT:
@@ -101,3 +116,75 @@ def propagate(wiring, coefficients, values, lanes):  # type: ignore[no-untyped-d
         for lane in range(lanes):
             free = tanh(argument[lane])
             value[lane] = free if np.isnan(value[lane]) else value[lane]
+
+
+@kernel
+def draw_coefficients(bounds, sequence, which, count, words, coefficients):  # type: ignore[no-untyped-def]
+    """Draw the circuits of some lanes from the prior.
+
+    Args:
+        bounds: (2, K) float64, lows and highs.
+        sequence: (2, L) uint64, the key and the index of each episode.
+        which: uint64 numbers, whose first `count` are the lanes to draw for.
+        words: (5, L) uint64, working space.
+        coefficients: (K, L) float32, written.
+    """
+    for k in range(bounds.shape[1]):
+        if k % 4 == 0:
+            for j in range(count):
+                i = which[j]
+                words[0, j] = sequence[1, i]
+                words[1, j] = sequence[1, i] >> WORD_BITS
+                words[2, j] = k
+                words[3, j] = _COEFFICIENT
+                words[4, j] = sequence[0, i]
+            philox_lanes(words, -(-count // VECTOR) * VECTOR)
+        low, width = bounds[0, k], bounds[1, k] - bounds[0, k]
+        for j in range(count):
+            coefficients[k, which[j]] = low + width * unit_uniform(words[k % 4, j])
+
+
+@kernel
+def measure(constants, sequence, coefficients, row, replicate, words, values, normals, readouts):  # type: ignore[no-untyped-def]
+    """Write one readout of each lane.
+
+    Args:
+        constants: the arrays of a task, as the engine packs them.
+        sequence: (2, L) uint64, the key and the index of each episode.
+        coefficients: (K, L) float32.
+        row, replicate: (L,) uint64, what to measure; nothing where `replicate` is `NO_REPLICATE`.
+        words, values, normals: (5, L) uint64, (N + 1, L) and (2, L) float32, working space.
+        readouts: (B, R, J, O) float32 of the first B of the L lanes, written.
+    """
+    wiring, _, outputs, clamps, columns, _ = constants
+    for node in range(clamps.shape[0]):
+        for lane in range(row.size):
+            values[node, lane] = clamps[node, row[lane]]
+    propagate_into(values[clamps.shape[0]], wiring, coefficients, values, row.size)
+    for column in range(outputs.size):
+        if column % 2 == 0:
+            _draw_normals(sequence, row, replicate, readouts.shape[2], column, words, normals)
+        noise_std = np.float32(columns[0, column])
+        _write(values[outputs[column]], noise_std, normals[column % 2], row, replicate, column, readouts)
+
+
+@kernel
+def _draw_normals(sequence, row, replicate, num_replicates, column, words, normals):  # type: ignore[no-untyped-def]
+    """Draw the noise of a column and its successor."""
+    for lane in range(row.size):
+        words[0, lane] = sequence[1, lane]
+        words[1, lane] = sequence[1, lane] >> WORD_BITS
+        words[2, lane] = row[lane] * np.uint64(num_replicates) + replicate[lane]
+        words[3, lane] = _NOISE + np.uint64(column)
+        words[4, lane] = sequence[0, lane]
+    philox_lanes(words, row.size)
+    normal_lanes(words, normals, row.size)
+
+
+@kernel
+def _write(noisy, noise_std, noise, row, replicate, column, readouts):  # type: ignore[no-untyped-def]
+    for lane in range(noisy.size):
+        noisy[lane] += noise_std * noise[lane]
+    for lane in range(readouts.shape[0]):
+        if replicate[lane] != NO_REPLICATE:
+            readouts[lane, row[lane], replicate[lane], column] = noisy[lane]

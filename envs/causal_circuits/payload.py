@@ -47,11 +47,14 @@ def observation_space(task: Task) -> spaces.Dict:
     """The space of `observe` for one episode; the shapes are stated in the env's docstring."""
     rows = len(task.measured_queries)
     shape = (rows, task.max_replicates, len(task.outputs))
+    clamps = [abs(value) for query in task.measured_queries for _, value in query]
+    # Finite, for Gymnasium's checker: the generator's normal numbers stay below 6.7, so nothing is clipped.
+    reach = np.broadcast_to(max([1.0, *clamps]) + 7.0 * np.array(task.noise_std), shape).astype(np.float32)
     return spaces.Dict(
         {
-            "readouts": spaces.Box(-np.inf, np.inf, shape, np.float32),
+            "readouts": spaces.Box(-reach, reach, dtype=np.float32),
             "replicates": spaces.Box(0, task.max_replicates, (rows,), np.int8),
-            "credits": spaces.Box(0, task.budget, (1,), np.int32),
+            "credits": spaces.Box(0, max(1, task.budget), (1,), np.int32),  # Gymnasium wants low < high
         }
     )
 
@@ -89,10 +92,11 @@ def decode(observation: Observation, task: Task) -> Payload:
 def encode(payload: Payload, task: Task) -> Observation:
     """The inverse of `decode`."""
     rows = {experiment.id: len(task.initial_queries) + i for i, experiment in enumerate(task.experiments)}
+    initial = list(range(len(task.initial_queries)))
     shape = (len(task.measured_queries), task.max_replicates, len(task.outputs))
     readouts, replicates = np.zeros(shape, np.float32), np.zeros(shape[0], np.int8)
     for readout in payload.readouts:
-        row = task.initial_queries.index(readout.query) if readout.experiment is None else rows[readout.experiment]
+        row = initial.pop(0) if readout.experiment is None else rows[readout.experiment]
         readouts[row, readout.replicate] = readout.values
         replicates[row] += 1
     return {"readouts": readouts, "replicates": replicates, "credits": np.array([payload.credits], np.int32)}

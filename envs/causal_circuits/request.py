@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from numbers import Real
 from typing import Any
@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.task import Task
+
+_INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
 
 class Refusal(IntEnum):
@@ -30,6 +32,9 @@ class Refusal(IntEnum):
     WRONG_SHAPE = 5
     WRONG_TYPE = 6
     EPISODE_OVER = 7
+
+
+NO_FAULTS = (0, 0)
 
 
 def read_choice(choice: Any) -> tuple[int, Refusal]:
@@ -50,7 +55,8 @@ def read_prediction(prediction: Any, task: Task) -> tuple[NDArray[np.float64], R
     if _shape(prediction) != task.prediction_shape:
         return blank, Refusal.WRONG_SHAPE
     try:
-        return np.array(prediction, np.float64), Refusal.NONE
+        with np.errstate(over="ignore"):  # a long double beyond the range of float64 becomes inf
+            return np.array(prediction, np.float64, order="C"), Refusal.NONE
     except OverflowError:  # a Python integer beyond the range of float64
         return np.full(task.prediction_shape, np.inf), Refusal.NONE
 
@@ -60,8 +66,13 @@ def _is_numeric(prediction: Any) -> bool:
         return prediction.dtype.kind in "iuf"
     if not isinstance(prediction, (list, tuple)):
         return False
-    entries = [e for row in prediction for e in (row if isinstance(row, (list, tuple, np.ndarray)) else [row])]
-    return all(isinstance(entry, Real) and not isinstance(entry, bool) for entry in entries)
+    return all(isinstance(entry, Real) and not isinstance(entry, bool) for row in prediction for entry in _entries(row))
+
+
+def _entries(row: Any) -> Iterable[Any]:
+    if isinstance(row, np.ndarray):
+        return row.flat
+    return row if isinstance(row, (list, tuple)) else [row]
 
 
 def _shape(prediction: Any) -> tuple[int, ...] | None:
@@ -77,8 +88,8 @@ def explain(refusal: int, task: Task, choice: Any, prediction: Any, credits_left
         case Refusal.NONE:
             return ""
         case Refusal.UNKNOWN_EXPERIMENT:
-            last = task.submit - 1
-            return f"choice {int(choice)} is unknown; allowed are 0 to {last} (experiments) and {task.submit} (submit)"
+            allowed = f"allowed are 0 to {task.submit - 1} (experiments) and {task.submit} (submit)"
+            return f"choice {_show(int(choice))} is unknown; {allowed}"
         case Refusal.REPLICATES_EXHAUSTED:
             experiment = task.experiments[int(choice)]
             limit = experiment.max_replicates
@@ -94,6 +105,19 @@ def explain(refusal: int, task: Task, choice: Any, prediction: Any, credits_left
             return _explain_type(choice, prediction)
         case Refusal.EPISODE_OVER:
             return "the episode is over; allowed is only a reset"
+
+
+class _Repr(reprlib.Repr):
+    """A short repr that shows a NumPy scalar as the number it holds."""
+
+    def repr1(self, x: Any, level: int) -> str:
+        try:
+            return super().repr1(x.item() if isinstance(x, np.generic) else x, level)
+        except ValueError:  # Python refuses to print integers of thousands of digits
+            return f"<{type(x).__name__} with too many digits to print>"
+
+
+_show = _Repr().repr
 
 
 def _explain_non_finite(prediction: Any) -> str:
@@ -114,10 +138,10 @@ def _explain_shape(shape: tuple[int, ...] | None, task: Task) -> str:
 
 def _explain_type(choice: Any, prediction: Any) -> str:
     if read_choice(choice)[1] is Refusal.WRONG_TYPE:
-        return f"choice is {reprlib.repr(choice)} of type {type(choice).__name__}; allowed are integers"
+        return f"choice is {_show(choice)} of type {type(choice).__name__}; allowed are integers"
     if isinstance(prediction, np.ndarray):
         return f"prediction has dtype {prediction.dtype}; allowed are real numbers"
-    return f"prediction is {reprlib.repr(prediction)}; allowed is a matrix of real numbers"
+    return f"prediction is {_show(prediction)}; allowed is a matrix of real numbers"
 
 
 def read_request(action: Any, task: Task) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[int, int]]:
@@ -134,25 +158,32 @@ def explain_request(refusal: int, task: Task, action: Any, credits_left: int) ->
     if refusal == Refusal.NONE:
         return ""
     if not isinstance(action, Mapping) or "choice" not in action:
-        return f"the action is {reprlib.repr(action)}; allowed is a mapping with the keys 'choice' and 'prediction'"
+        return f"the action is {_show(action)}; allowed is a mapping with the keys 'choice' and 'prediction'"
     return explain(refusal, task, action["choice"], action.get("prediction"), credits_left)
 
 
-def read_requests(actions: Any, task: Task, batch: int) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[int, int]]:
+def read_requests(
+    actions: Any, shape: tuple[int, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[int, int]]:
     """Read the batched actions of a vector env.
 
     Args:
         actions: a mapping with `choice`, an array of shape (B,), and `prediction`, an array of shape (B, Q, O).
+        shape: (B, Q, O).
 
     Returns:
-        choice (B,) int64, prediction (B, Q, O) float64, and the `Refusal` codes of a wrong dtype or trailing shape, which
-        concern the whole batch.
+        choice (B,) int64, prediction (B, Q, O) float64, and the `Refusal` codes of a wrong dtype or trailing shape,
+        which concern the whole batch.
 
     Raises:
         ValueError: a key is missing, or the first axis is not B long.
     """
+    if type(actions) is dict and _is_ready(actions.get("choice"), actions.get("prediction"), shape):
+        return actions["choice"], actions["prediction"], NO_FAULTS
+    batch, trailing = shape[0], shape[1:]
     if not isinstance(actions, Mapping) or not {"choice", "prediction"} <= set(actions):
-        raise ValueError(f"actions must be a mapping with the keys 'choice' and 'prediction', got {reprlib.repr(actions)}")
+        keys = "the keys 'choice' and 'prediction'"
+        raise ValueError(f"actions must be a mapping with {keys}, got {reprlib.repr(actions)}")
     choice, prediction = np.asarray(actions["choice"]), np.asarray(actions["prediction"])
     if choice.shape != (batch,) or prediction.shape[:1] != (batch,):
         raise ValueError(
@@ -162,9 +193,24 @@ def read_requests(actions: Any, task: Task, batch: int) -> tuple[NDArray[np.int6
     choice_fault = Refusal.NONE if choice.dtype.kind in "iu" else Refusal.WRONG_TYPE
     if choice_fault is not Refusal.NONE:
         choice = np.zeros(batch, np.int64)
-    blank = np.zeros((batch, *task.prediction_shape))
-    if prediction.dtype.kind not in "iuf":
-        return np.ascontiguousarray(choice, np.int64), blank, (choice_fault, Refusal.WRONG_TYPE)
-    if prediction.shape[1:] != task.prediction_shape:
-        return np.ascontiguousarray(choice, np.int64), blank, (choice_fault, Refusal.WRONG_SHAPE)
-    return np.ascontiguousarray(choice, np.int64), np.ascontiguousarray(prediction, np.float64), (choice_fault, Refusal.NONE)
+    prediction_fault = Refusal.NONE if prediction.dtype.kind in "iuf" else Refusal.WRONG_TYPE
+    if prediction_fault is Refusal.NONE and prediction.shape[1:] != trailing:
+        prediction_fault = Refusal.WRONG_SHAPE
+    if prediction_fault is not Refusal.NONE:
+        prediction = np.zeros(shape)
+    faults = int(choice_fault), int(prediction_fault)
+    # Writeable, or numba would compile the kernels anew.
+    return np.require(choice, _INT64, ["C", "A", "W"]), np.require(prediction, _FLOAT64, ["C", "A", "W"]), faults
+
+
+def _is_ready(choice: Any, prediction: Any, shape: tuple[int, ...]) -> bool:
+    """Whether the arrays can go to the kernels as they are."""
+    return (
+        type(choice) is type(prediction) is np.ndarray
+        and choice.dtype is _INT64
+        and prediction.dtype is _FLOAT64
+        and prediction.shape == shape
+        and choice.shape == shape[:1]
+        and choice.flags.carray
+        and prediction.flags.carray
+    )

@@ -5,7 +5,6 @@ A task file is JSON with the fields of `TaskFile`; `causal_circuits.json` beside
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -28,6 +27,9 @@ _Credits = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 _Positive = Annotated[int, Meta(ge=1, le=127)]
 _Name = Annotated[str, Meta(min_length=1)]
 _Interventions = Annotated[list[dict[str, float]], Meta(min_length=1)]
+
+# Readouts are computed in float32, targets in float64; within these bounds no sum of a circuit overflows in either.
+_LARGEST, _LARGEST_PREDICTED = 1e6, 1e300
 
 
 @dataclass(frozen=True)
@@ -181,10 +183,10 @@ def read_document(path: str | os.PathLike[str] | None = None) -> dict[str, Any]:
     file = DEFAULT_TASK_FILE if path is None else Path(path)
     try:
         document = msgspec.json.decode(file.read_bytes())
-    except OSError as error:
-        raise ValueError(f"task file {str(file)!r} cannot be read: {error.strerror}") from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(f"task file {str(file)!r} is not JSON: {error}") from None
+    except (OSError, ValueError) as error:  # ValueError: the path holds a null character
+        raise ValueError(f"task file {str(file)!r} cannot be read: {getattr(error, 'strerror', error)}") from None
     if not isinstance(document, dict):
         raise ValueError(f"task file {str(file)!r} must hold a JSON object, got {type(document).__name__}")
     return document
@@ -237,35 +239,40 @@ def _check_coefficients(equations: Sequence[Equation], priors: Sequence[UniformP
     if len(set(named)) < len(named) or set(named) != used:
         _fail("prior", file.prior, f"one range for each of the coefficients {', '.join(sorted(used))}")
     for prior in priors:
-        if not (math.isfinite(prior.low) and math.isfinite(prior.high)):
-            _fail("prior", file.prior, "finite bounds")
+        if not max(-prior.low, prior.high) <= _LARGEST:
+            _fail("prior", file.prior, f"bounds within +-{_LARGEST:g}")
 
 
 def _check_outputs(task: Task) -> None:
     if len(set(task.outputs)) < len(task.outputs) or not set(task.outputs) <= set(task.nodes):
         _fail("outputs", list(task.outputs), f"distinct nodes out of {', '.join(task.nodes)}")
     for field, values, positive in (("noise_std", task.noise_std, False), ("scoring.scale", task.scale, True)):
-        allowed = f"one finite number {'> 0' if positive else '>= 0'} for each of the {len(task.outputs)} outputs"
+        allowed = f"one number {'> 0' if positive else '>= 0'} and at most {_LARGEST:g} for each of the outputs"
         if len(values) != len(task.outputs):
             _fail(field, list(values), allowed)
-        if not all(math.isfinite(value) and (value > 0 if positive else value >= 0) for value in values):
+        if not all(0 <= value <= _LARGEST and not (positive and value == 0) for value in values):
             _fail(field, list(values), allowed)
 
 
 def _check_queries(task: Task) -> None:
-    fields = [(f"initial_queries[{i}]", query) for i, query in enumerate(task.initial_queries)]
-    fields += [(f"experiments[{i}].query", experiment.query) for i, experiment in enumerate(task.experiments)]
-    fields += [(f"prediction_queries[{i}]", query) for i, query in enumerate(task.prediction_queries)]
-    for field, query in fields:
-        for node, value in query:
-            if node not in task.nodes:
-                _fail(field, dict(query), f"values for nodes out of {', '.join(task.nodes)}")
-            if not math.isfinite(value):
-                _fail(f"{field}.{node}", value, "a finite number")
+    for i, query in enumerate(task.initial_queries):
+        _check_query(f"initial_queries[{i}]", query, _LARGEST, task)
+    for i, experiment in enumerate(task.experiments):
+        _check_query(f"experiments[{i}].query", experiment.query, _LARGEST, task)
+    for i, query in enumerate(task.prediction_queries):
+        _check_query(f"prediction_queries[{i}]", query, _LARGEST_PREDICTED, task)
     ids = [experiment.id for experiment in task.experiments]
     for i, name in enumerate(ids):
         if name in ids[:i]:
             _fail(f"experiments[{i}].id", name, "an id that no other experiment has")
+
+
+def _check_query(field: str, query: Query, largest: float, task: Task) -> None:
+    for node, value in query:
+        if node not in task.nodes:
+            _fail(field, dict(query), f"values for nodes out of {', '.join(task.nodes)}")
+        if not abs(value) <= largest:
+            _fail(f"{field}.{node}", value, f"a number within +-{largest:g}")
 
 
 def _check_restatements(file: TaskFile, task: Task) -> None:
@@ -292,15 +299,29 @@ def action_schema(task: Task) -> dict[str, Any]:
 
 def _explain(error: msgspec.ValidationError, document: Mapping[str, Any]) -> str:
     """Turn msgspec's message ("Expected `int`, got `str` - at `$.budget`") into one that also shows the value."""
-    message, _, path = str(error).partition(" - at `")
-    path = path.removesuffix("`").removeprefix("$").removeprefix(".")
-    expected = message.replace("`", "").removeprefix("Expected ").split(", got")[0]
-    if not message.startswith("Expected"):
-        return f"task: {message.replace('`', '')}" + (f" at {path}" if path else "")
+    message, _, place = str(error).replace("`", "").partition(" - at ")
+    path = place.rpartition("$")[2].removeprefix(".")
+    about, _, field = message.rpartition(" field ")
+    if about == "Object missing required":
+        return f"task field {f'{path}.{field}'.removeprefix('.')}: missing, allowed is only a document that has it"
+    if about == "Object contains unknown":
+        allowed = f"one of the fields {', '.join(_fields(path))}"
+        path = f"{path}.{field}".removeprefix(".")
+    elif place.startswith("key "):
+        allowed = "an object whose keys are strings"
+    elif message.startswith("Expected "):
+        allowed = message.removeprefix("Expected ").split(", got")[0]
+    else:
+        allowed = f"another value ({message})"
     try:
-        return f"task field {path}: got {_lookup(document, path)!r}, allowed is {expected}"
-    except (KeyError, IndexError, TypeError):
-        return f"task field {path}: {message.replace('`', '')}"
+        return f"task field {path}: got {_lookup(document, path)!r}, allowed is {allowed}"
+    except (KeyError, IndexError, TypeError, ValueError):  # not found, or with too many digits to print
+        return f"task field {path}: {message}, allowed is {allowed}"
+
+
+def _fields(path: str) -> tuple[str, ...]:
+    struct = ScoringFile if path == "scoring" else ExperimentFile if path else TaskFile
+    return struct.__struct_fields__
 
 
 def _lookup(document: Any, path: str) -> Any:

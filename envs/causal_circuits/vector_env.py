@@ -16,14 +16,14 @@ from veilgym.envs.causal_circuits.episodes import NO_LIMIT, UNSTARTED, Episodes
 from veilgym.envs.causal_circuits.payload import Observation, action_space, observation_space, observe
 from veilgym.envs.causal_circuits.request import explain, read_requests
 from veilgym.envs.causal_circuits.task import TaskSource, load_task
-from veilgym.envs.causal_circuits.viewer import check_render_mode, render_episode
+from veilgym.envs.causal_circuits.rendering.viewer import check_render_mode, render_episode
 from veilgym.envs.core.seeding import check_seed, check_split, spread_seed
 
 Infos = dict[str, Any]
 
 
 class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], NDArray[Any]]):
-    """`CausalCircuitsEnv` times `num_envs`: equal, element by element, to `SyncVectorEnv` of it for the same list of seeds.
+    """`CausalCircuitsEnv` times `num_envs`: equal, element by element, to `SyncVectorEnv` for the same list of seeds.
 
     Arguments (those of `CausalCircuitsEnv`, and):
         num_envs: B, at least 1.
@@ -31,7 +31,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         max_episode_steps: truncate an episode after so many steps; None for no limit. `make_vec` passes 64.
 
     `reset(seed=...)` takes a list of seeds, or one integer, which `spread_seed` spreads over the envs (SyncVectorEnv's
-    seed + i would let neighbouring seeds share episodes). `options={"reset_mask": mask}` resets only the envs in the mask.
+    seed + i would let neighbouring seeds share episodes). `options={"reset_mask": mask}` resets only the envs in it.
     With autoreset disabled, a step of an env that is over is refused (`Refusal.EPISODE_OVER`) and repeats its flags.
     All returned arrays are copies.
     """
@@ -57,6 +57,9 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         self.action_space = batch_space(self.single_action_space, num_envs)
         limit = NO_LIMIT if max_episode_steps is None else _at_least_one("max_episode_steps", max_episode_steps)
         self._episodes = Episodes(self.task, num_envs, self.split, limit)
+        self._is_next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
+        self._is_same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
+        self._has_begun = False
         self._everywhere = np.ones(num_envs, np.bool_)
         self._no_reason = np.full(num_envs, "", object)
 
@@ -68,6 +71,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         seeds = self._seeds(seed, mask)
         self._episodes.seed(seeds)
         self._episodes.begin(mask)
+        self._has_begun = bool(np.all(self._episodes.ledger["phase"] != UNSTARTED))
         infos = self._infos(mask, np.zeros(self.num_envs, np.int64), np.where(mask, self._no_reason, None))
         return observe(self._episodes), infos
 
@@ -83,13 +87,13 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
             observation, rewards (B,) float64, terminated (B,) bool, truncated (B,) bool, infos.
         """
         self._require_reset("step")
-        choice, prediction, faults = read_requests(actions, self.task, self.num_envs)
-        next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
-        reward, terminated, truncated, refusal = self._episodes.advance(choice, prediction, faults, next_step)
+        episodes = self._episodes
+        choice, prediction, faults = read_requests(actions, episodes.submissions.shape)
+        reward, terminated, truncated, refusal = episodes.advance(choice, prediction, faults, self._is_next_step)
         infos = self._infos(self._everywhere, refusal, self._reasons(refusal, actions))
-        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+        if self._is_same_step:
             infos = self._restart(terminated | truncated, infos)
-        return observe(self._episodes), reward, terminated, truncated, infos
+        return observe(episodes), reward, terminated, truncated, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(B, E + 1) bool, true where a request would be accepted."""
@@ -118,7 +122,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         }
 
     def _restart(self, done: NDArray[np.bool_], infos: Infos) -> Infos:
-        """Begin the next episode where `done`, and move what belongs to the last step of the old one to `final_info`."""
+        """Begin the next episode where `done`; what belongs to the last step of the old one goes to `final_info`."""
         if not done.any():
             return infos
         last = observe(self._episodes)
@@ -130,11 +134,12 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         self._episodes.begin(done)
         refusal, reason = np.where(done, 0, infos["refusal"]), np.where(done, "", infos["reason"])
         infos = self._infos(self._everywhere, refusal, reason)
-        return {**infos, "final_obs": final_obs, "_final_obs": done, "final_info": final_info, "_final_info": done.copy()}
+        final = {"final_obs": final_obs, "_final_obs": done, "final_info": final_info, "_final_info": done.copy()}
+        return {**infos, **final}
 
     def _reasons(self, refusal: NDArray[np.int64], actions: dict[str, NDArray[Any]]) -> NDArray[np.object_]:
         reasons = self._no_reason.copy()
-        if refusal.any():
+        if self._episodes.num_refused:
             credits_left = self._episodes.ledger["credits"]
             for i in np.flatnonzero(refusal):
                 choice, prediction = actions["choice"][i], actions["prediction"][i]
@@ -148,20 +153,21 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
                 raise ValueError(f"seed must be a list of {self.num_envs} seeds, one per env, got {len(seeds)}")
             fresh = self._episodes.ledger["phase"] == UNSTARTED
             seeds = [None if s is None else check_seed(s) for s in seeds]
-            drawn = [int(self.np_random.integers(2**63)) if s is None and f else s for s, f in zip(seeds, fresh, strict=True)]
+            needed = [s is None and bool(f) for s, f in zip(seeds, fresh, strict=True)]
+            drawn = [int(self.np_random.integers(2**63)) if n else s for s, n in zip(seeds, needed, strict=True)]
             return [s if m else None for s, m in zip(drawn, mask, strict=True)]
         return [s if m else None for s, m in zip(spread_seed(check_seed(seed), self.num_envs), mask, strict=True)]
 
     def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
         mask = self._everywhere if options is None else options.get("reset_mask", self._everywhere)
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
-            raise ValueError(
-                f"options['reset_mask'] must be a bool array of shape ({self.num_envs},) with a true entry, got {mask!r}"
-            )
+        shape = (self.num_envs,)
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != shape or not mask.any():
+            allowed = f"a bool array of shape {shape} with a true entry"
+            raise ValueError(f"options['reset_mask'] must be {allowed}, got {mask!r}")
         return mask
 
     def _require_reset(self, method: str) -> None:
-        if self._episodes.ledger["phase"][0] == UNSTARTED:
+        if not self._has_begun:
             raise ResetNeeded(f"Cannot call envs.{method}() before calling envs.reset()")
 
 

@@ -1,0 +1,154 @@
+"""The benchmark of an id: its ladder on one set of instances, on a common scale, with what each agent lost and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from veilgym.agents.evaluation import Evaluation, evaluate, score_actions
+from veilgym.agents.ladder import Ladder, load_ladder
+from veilgym.agents.statistics import mean_interval
+from veilgym.registry import entry_of
+
+Interval = tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Regret:
+    """How far an agent's mean score is below the ideal observer's: total = experiments + inference, exactly.
+
+    Attributes:
+        total: The ideal observer's mean score minus the agent's, over the same instances.
+        interval: 95 % paired bootstrap interval of `total`.
+        experiments: Lost by the choice of experiments: the ideal observer's score on its own data minus its score on
+            the agent's data. None for ids without experiments.
+        inference: Lost by inference: the ideal observer's score on the agent's data minus the agent's score. None
+            likewise.
+    """
+
+    total: float
+    interval: Interval
+    experiments: float | None
+    inference: float | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An agent's line in the table.
+
+    Attributes:
+        agent, description: Text.
+        score: Mean score over the instances.
+        interval: 95 % bootstrap interval of `score`.
+        normalised: (score - floor) / (ideal - floor); None where the two ends coincide.
+        regret: See `Regret`.
+        experiments: Mean number of experiments.
+        episodes_per_second: Speed in this run, acting and stepping, one thread.
+        scores: One score per instance.
+    """
+
+    agent: str
+    description: str
+    score: float
+    interval: Interval
+    normalised: float | None
+    regret: Regret
+    experiments: float
+    episodes_per_second: float
+    scores: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The standings of an id.
+
+    Attributes:
+        env_id, split, seed, episodes, task: What was evaluated; `task` is the argument given to the env, None for the
+            default.
+        veilgym: Version of the package.
+        floor, ideal: Names of the agents at the ends of the normalised scale.
+        standings: In the order of the ladder.
+    """
+
+    env_id: str
+    split: str
+    seed: int
+    episodes: int
+    task: Any
+    veilgym: str
+    floor: str
+    ideal: str
+    standings: tuple[Standing, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary of plain Python values."""
+        return asdict(self)
+
+
+def bench(
+    env_id: str,
+    episodes: int = 1000,
+    num_envs: int = 256,
+    seed: int = 0,
+    split: str = "test",
+    task: Any = None,
+    progress: Callable[[str, int], None] | None = None,
+) -> Bench:
+    """Evaluate the ladder of `env_id`.
+
+    Args:
+        env_id, episodes, num_envs, seed, split: As for `evaluate`.
+        task: A task for the env, None for the default.
+        progress: Called with an agent's name and the number of its episodes that have just ended.
+
+    Raises:
+        ValueError: an argument is wrong.
+    """
+    entry = entry_of(env_id)
+    ladder = load_ladder(entry.id, task=task)
+    evaluations = []
+    for agent in ladder.agents:
+        report = None if progress is None else _reporter(progress, agent.name)
+        evaluations.append(evaluate(agent, entry.id, episodes, num_envs, seed, split, report, task=task))
+    by_name = {evaluation.agent: evaluation for evaluation in evaluations}
+    floor, ideal = by_name[ladder.floor], by_name[ladder.ideal]
+    standings = tuple(_standing(e, floor, ideal, ladder, entry.id, split, task) for e in evaluations)
+    return Bench(
+        entry.id, split, seed, episodes, task, version("veilgym"), ladder.floor, ladder.ideal, standings
+    )  # fmt: skip
+
+
+def _reporter(progress: Callable[[str, int], None], name: str) -> Callable[[int], None]:
+    return lambda ended: progress(name, ended)
+
+
+def _standing(
+    evaluation: Evaluation, floor: Evaluation, ideal: Evaluation, ladder: Ladder, env_id: str, split: str, task: Any
+) -> Standing:
+    score, low, high = (float(e.scores.mean()) for e in (evaluation, floor, ideal))
+    return Standing(
+        agent=evaluation.agent,
+        description=ladder[evaluation.agent].description,
+        score=score,
+        interval=mean_interval(evaluation.scores),
+        normalised=(score - low) / (high - low) if high != low else None,
+        regret=_regret(evaluation, ideal, ladder, env_id, split, task),
+        experiments=float(evaluation.experiments.mean()),
+        episodes_per_second=len(evaluation.scores) / evaluation.seconds,
+        scores=tuple(evaluation.scores.tolist()),
+    )
+
+
+def _regret(evaluation: Evaluation, ideal: Evaluation, ladder: Ladder, env_id: str, split: str, task: Any) -> Regret:
+    losses = ideal.scores - evaluation.scores
+    experiments = inference = None
+    if ladder.infer is not None:
+        actions = ladder.infer(evaluation.observations)
+        on_own_data = score_actions(env_id, list(evaluation.seeds), actions, split, task=task)
+        experiments = float(np.mean(ideal.scores - on_own_data))
+        inference = float(np.mean(on_own_data - evaluation.scores))
+    return Regret(float(losses.mean()), mean_interval(losses), experiments, inference)

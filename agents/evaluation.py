@@ -1,0 +1,151 @@
+"""Evaluation of agents: the same instances for all of them, whatever the width of the vector env."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from veilgym.agents.agent import Agent, Batch, select
+from veilgym.envs.core.seeding import spread_seed
+from veilgym.registry import entry_of
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What one agent did on n instances.
+
+    Attributes:
+        agent: Name.
+        seeds: n seeds; instance i is the first episode after `reset(seed=seeds[i])`.
+        scores: (n,) float64 returns.
+        experiments: (n,) int64, accepted requests that did not end the episode.
+        observations: The last observation of each episode, batched over the n instances: all data that the agent
+            gathered.
+        seconds: Time that acting and stepping took, without compilation.
+    """
+
+    agent: str
+    seeds: tuple[int, ...]
+    scores: NDArray[np.float64]
+    experiments: NDArray[np.int64]
+    observations: Batch
+    seconds: float
+
+
+def instance_seeds(seed: int, episodes: int) -> list[int]:
+    """The seeds of the instances of an evaluation; a longer evaluation begins with those of a shorter one.
+
+    Raises:
+        ValueError: `episodes` is not a positive integer, or `seed` not a non-negative one.
+    """
+    if isinstance(episodes, bool) or not isinstance(episodes, (int, np.integer)) or episodes < 1:
+        raise ValueError(f"episodes must be an integer of at least 1, got {episodes!r}")
+    return spread_seed(seed, int(episodes))
+
+
+def evaluate(
+    agent: Agent,
+    env_id: str,
+    episodes: int = 1000,
+    num_envs: int = 256,
+    seed: int = 0,
+    split: str = "test",
+    progress: Callable[[int], None] | None = None,
+    **kwargs: Any,
+) -> Evaluation:
+    """Play exactly `episodes` instances, `num_envs` at a time.
+
+    The instances, and so an agent's scores, depend on `seed`, `split` and **kwargs but not on `num_envs`: every
+    instance has its own seed and is played once. An episode that is truncated scores what it earned, 0 without a
+    submission.
+
+    Args:
+        agent: Acts on batches of observations.
+        env_id: A registered id.
+        episodes: n, at least 1.
+        num_envs: How many episodes are played side by side, at least 1.
+        seed: Names the set of instances.
+        split: "train" or "test".
+        progress: Called with the number of episodes that have just ended.
+        **kwargs: Passed to `gymnasium.make_vec`, `task` for instance.
+
+    Raises:
+        ValueError: an argument is wrong.
+    """
+    entry = entry_of(env_id)
+    seeds = instance_seeds(seed, episodes)
+    if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
+        raise ValueError(f"num_envs must be an integer of at least 1, got {num_envs!r}")
+    _play(agent, entry.id, seeds[:1], split, kwargs)  # compiles what has to be compiled
+    parts = []
+    start = time.perf_counter()
+    for chunk in _chunks(seeds, int(num_envs)):
+        parts.append(_play(agent, entry.id, chunk, split, kwargs))
+        if progress is not None:
+            progress(len(chunk))
+    seconds = time.perf_counter() - start
+    scores, experiments, observations = (list(part) for part in zip(*parts, strict=True))
+    return Evaluation(
+        agent.name,
+        tuple(seeds),
+        np.concatenate(scores),
+        np.concatenate(experiments),
+        _concatenate(observations),
+        seconds,
+    )
+
+
+def score_actions(env_id: str, seeds: list[int], actions: Batch, split: str, **kwargs: Any) -> NDArray[np.float64]:
+    """The rewards (n,) of answering the instances of `seeds` at once with `actions`, batched over n."""
+    envs = gym.make_vec(entry_of(env_id).id, num_envs=len(seeds), split=split, autoreset_mode="Disabled", **kwargs)
+    envs.reset(seed=list(seeds))  # type: ignore[arg-type]
+    reward = envs.step(actions)[1]
+    envs.close()
+    return np.asarray(reward)
+
+
+def _chunks(seeds: list[int], width: int) -> Iterator[list[int]]:
+    for start in range(0, len(seeds), width):
+        yield seeds[start : start + width]
+
+
+def _play(
+    agent: Agent, env_id: str, seeds: list[int], split: str, kwargs: dict[str, Any]
+) -> tuple[NDArray[np.float64], NDArray[np.int64], Batch]:
+    """One episode per seed; agents act only where an episode still runs."""
+    envs = gym.make_vec(env_id, num_envs=len(seeds), split=split, autoreset_mode="Disabled", **kwargs)
+    observations, _ = envs.reset(seed=seeds)  # type: ignore[arg-type]
+    scores, experiments = np.zeros(len(seeds)), np.zeros(len(seeds), np.int64)
+    running = np.ones(len(seeds), np.bool_)
+    while running.any():
+        actions = _spread(agent.act_batch(select(observations, running)), running)
+        observations, reward, terminated, truncated, infos = envs.step(actions)
+        over = terminated | truncated
+        scores[running] += reward[running]
+        accepted = infos["refusal"] == 0 if "refusal" in infos else np.ones(len(seeds), np.bool_)
+        experiments += running & accepted & ~terminated
+        running &= ~over
+    envs.close()
+    return scores, experiments, observations
+
+
+def _spread(actions: Batch, rows: NDArray[np.bool_]) -> Batch:
+    """Place actions for some rows into a batch for all; the others get zeros."""
+    if isinstance(actions, dict):
+        return {key: _spread(value, rows) for key, value in actions.items()}
+    actions = np.asarray(actions)
+    batch = np.zeros((len(rows), *actions.shape[1:]), actions.dtype)
+    batch[rows] = actions
+    return batch
+
+
+def _concatenate(batches: list[Batch]) -> Batch:
+    if isinstance(batches[0], dict):
+        return {key: np.concatenate([batch[key] for batch in batches]) for key in batches[0]}
+    return np.concatenate(batches)
