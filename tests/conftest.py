@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+import getpass
+import hashlib
+import importlib.util
+import os
+import tempfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+
+def kernel_cache() -> str:
+    """A folder for compiled kernels that is new whenever any source with kernels changes.
+
+    Numba compiles a function anew only if its own file has changed, not if one that it calls has: with the ordinary
+    cache the tests could pass on code that is no longer there.
+    """
+    spec = importlib.util.find_spec("veilgym")
+    assert spec is not None
+    assert spec.origin is not None
+    root = Path(spec.origin).parent
+    sources = sorted(path for folder in ("agents", "envs") for path in (root / folder).rglob("*.py"))
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+    return str(Path(tempfile.gettempdir()) / f"veilgym-kernels-{getpass.getuser()}" / digest)
+
+
+# Before anything imports numba, and inherited by the processes that tests start.
+os.environ.setdefault("NUMBA_CACHE_DIR", kernel_cache())
 
 
 def evaluate(circuit: Mapping[str, Any], coefficients: Mapping[str, Any], query: Mapping[str, float]) -> dict[str, Any]:
@@ -61,7 +86,7 @@ def spec_targets(coefficients: Mapping[str, Any]) -> np.ndarray[Any, Any]:
 def hidden_coefficients(env: Any) -> dict[str, np.ndarray[Any, Any]]:
     """The coefficients of each episode of an env or vector env by name, (B,); see the docstring of `Episodes`."""
     episodes, task = env.unwrapped._episodes, env.unwrapped.task
-    by_episode = episodes.coefficients.transpose(0, 2, 1).reshape(-1, len(task.priors))[: len(episodes.ledger)]
+    by_episode = episodes.coefficients.transpose(0, 2, 1).reshape(-1, len(task.priors))[: len(episodes.replicates)]
     return {prior.coefficient: by_episode[:, k].astype(np.float64) for k, prior in enumerate(task.priors)}
 
 

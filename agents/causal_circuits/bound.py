@@ -116,7 +116,7 @@ def _designs(experiments: tuple[Experiment, ...], credits_left: int, cheapest: f
 @njit(cache=True, error_model="numpy")
 def _score_designs(mechanism, z, designs, num_initial, scores):  # type: ignore[no-untyped-def]
     """Write the expected score (D,) of every design around one circuit z (K,)."""
-    num_rows = mechanism[4].shape[0]
+    num_rows = mechanism[4].shape[1]
     jacobian = np.empty((num_rows, mechanism[3].size, z.size))
     loss = local_information(mechanism, z, jacobian)
     counts = np.ones(num_rows, np.int64)

@@ -61,7 +61,7 @@ class Planner:
         The plan is made for initial readouts of 0, around `num_draws` circuits.
         """
         observation = {
-            "readouts": np.zeros((1, len(self.task.measured_queries), 1, len(self.task.outputs))),
+            "readouts": np.zeros((1, len(self.task.measured_queries) * len(self.task.outputs))),
             "replicates": np.zeros((1, len(self.task.measured_queries))),
             "credits": np.full((1, 1), self.task.budget),
         }
@@ -73,7 +73,7 @@ class Planner:
     def _plan(
         self, observations: dict[str, NDArray[Any]], points: NDArray[np.float64], exchanges: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        means, counts = summarise(observations)
+        means, counts = summarise(observations, len(self.task.outputs))
         design = np.empty((len(means), len(self.task.experiments)), np.int64)
         choice = np.empty(len(means), np.int64)
         credits_left = observations["credits"][:, 0].astype(np.int64)
@@ -92,10 +92,10 @@ def local_information(mechanism, z, jacobian):  # type: ignore[no-untyped-def]
         (K, K), the matrix A of the module docstring.
     """
     wiring, low, high, outputs, measured, predicted, noise_std, scale = mechanism
-    num_coefficients, num_outputs, num_queries = low.size, outputs.size, predicted.shape[0]
-    value = np.empty((measured.shape[0], num_outputs))
+    num_coefficients, num_outputs, num_queries = low.size, outputs.size, predicted.shape[1]
+    value = np.empty((measured.shape[1], num_outputs))
     sensitivity(wiring, low, high, outputs, measured, z, value, jacobian)
-    for row in range(measured.shape[0]):
+    for row in range(measured.shape[1]):
         for column in range(num_outputs):
             for k in range(num_coefficients):
                 jacobian[row, column, k] /= max(noise_std[column], NOISE_FLOOR)

@@ -91,7 +91,7 @@ class PriorMean(_CircuitAgent):
     def __init__(self, task: Task, predictor: Predictor) -> None:
         super().__init__(task, predictor)
         rows = len(task.measured_queries)
-        nothing = {"readouts": np.zeros((1, rows, 1, len(task.outputs))), "replicates": np.zeros((1, rows))}
+        nothing = {"readouts": np.zeros((1, rows * len(task.outputs))), "replicates": np.zeros((1, rows))}
         self._prediction = predictor.posterior_mean(nothing)[0]
 
     def choose(self, observations: Observations) -> NDArray[np.int64]:

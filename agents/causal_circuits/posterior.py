@@ -58,7 +58,7 @@ def sensitivity(wiring, low, high, outputs, clamps, z, value, gradient):  # type
 
     Args:
         wiring, low, high, outputs: as in `Mechanism`.
-        clamps: (L, N) clamped values, NaN where free.
+        clamps: (N, L) clamped values, NaN where free.
         z: (K,).
         value: (L, O), written.
         gradient: (L, O, K), written: d output / d z.
@@ -68,12 +68,12 @@ def sensitivity(wiring, low, high, outputs, clamps, z, value, gradient):  # type
     coefficients_of(low, high, z.reshape(-1, 1), theta)
     node_value = np.empty(num_nodes)
     node_gradient = np.empty((num_nodes, num_coefficients))
-    for query in range(clamps.shape[0]):
+    for query in range(clamps.shape[1]):
         for node in range(num_nodes):
             for k in range(num_coefficients):
                 node_gradient[node, k] = 0.0
-            if not np.isnan(clamps[query, node]):
-                node_value[node] = clamps[query, node]
+            if not np.isnan(clamps[node, query]):
+                node_value[node] = clamps[node, query]
             elif wiring[node, 0] == ROOT:
                 node_value[node] = 0.0
             else:
@@ -113,8 +113,8 @@ def linearise(mechanism, means, counts, z, prior_weight):  # type: ignore[no-unt
     """
     wiring, low, high, outputs, measured, _, noise_std, _ = mechanism
     num_coefficients = low.size
-    value = np.empty((measured.shape[0], outputs.size))
-    jacobian = np.empty((measured.shape[0], outputs.size, num_coefficients))
+    value = np.empty((counts.size, outputs.size))
+    jacobian = np.empty((counts.size, outputs.size, num_coefficients))
     sensitivity(wiring, low, high, outputs, measured, z, value, jacobian)
     objective = 0.0
     gradient = np.empty(num_coefficients)
@@ -123,7 +123,7 @@ def linearise(mechanism, means, counts, z, prior_weight):  # type: ignore[no-unt
         gradient[k] = prior_weight * z[k]
         objective += 0.5 * prior_weight * z[k] * z[k]
         hessian[k, k] = prior_weight
-    for row in range(measured.shape[0]):
+    for row in range(counts.size):
         if counts[row] == 0:
             continue
         for column in range(outputs.size):
@@ -198,24 +198,15 @@ def propose(points, radial, centre, factor, z, log_weight):  # type: ignore[no-u
 
 
 @njit(cache=True, error_model="numpy")
-def clamp(query, values):  # type: ignore[no-untyped-def]
-    """Prepare values (N, M) for `propagate` under one query, (N,) clamped values and NaN."""
-    for node in range(values.shape[0]):
-        for m in range(values.shape[1]):
-            values[node, m] = query[node]
-
-
-@njit(cache=True, error_model="numpy")
 def add_log_likelihood(mechanism, means, counts, theta, log_weight):  # type: ignore[no-untyped-def]
     """Add the log likelihood of the readouts under theta (K, M) to log_weight (M,), up to a constant."""
     wiring, _, _, outputs, measured, _, noise_std, _ = mechanism
     num_samples = log_weight.size
-    values = np.empty((measured.shape[1], num_samples))
-    for row in range(measured.shape[0]):
+    values = np.empty((measured.shape[0], num_samples))
+    for row in range(measured.shape[1]):
         if counts[row] == 0:
             continue
-        clamp(measured[row], values)
-        propagate(wiring, theta, values, num_samples)
+        propagate(wiring, theta, measured, row, values, num_samples)
         for column in range(outputs.size):
             precision = counts[row] / max(noise_std[column], NOISE_FLOOR) ** 2
             for m in range(num_samples):

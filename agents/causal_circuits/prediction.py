@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from veilgym.agents.causal_circuits.posterior import (
     SUPPORT,
     base_points,
-    clamp,
     coefficients_of,
     find_mode,
     sample,
@@ -49,22 +48,23 @@ class Predictor:
 
     def least_squares(self, observations: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
         """Targets of the least-squares coefficients within the prior's bounds, (B, Q, O), for batched observations."""
-        means, counts = summarise(observations)
+        means, counts = summarise(observations, len(self.task.outputs))
         prediction = np.empty((len(means), *self.task.prediction_shape))
         plug_in(self._mechanism, means, counts, prediction)
         return prediction
 
     def _predict(self, observations: dict[str, NDArray[Any]], iterations: int) -> NDArray[np.float64]:
-        means, counts = summarise(observations)
+        means, counts = summarise(observations, len(self.task.outputs))
         prediction = np.empty((len(means), *self.task.prediction_shape))
         predict(self._mechanism, means, counts, self._points, self._radial, iterations, prediction)
         return prediction
 
 
-def summarise(observations: dict[str, NDArray[Any]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def summarise(observations: dict[str, NDArray[Any]], num_outputs: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Sufficient statistics of batched observations: mean readouts (B, R, O) float64 and counts (B, R) int64."""
     counts = observations["replicates"].astype(np.int64)
-    totals = observations["readouts"].astype(np.float64).sum(axis=2)
+    readouts = observations["readouts"].astype(np.float64)
+    totals = readouts.reshape(*counts.shape, -1, num_outputs).sum(axis=2)
     return totals / np.maximum(counts, 1)[..., None], counts
 
 
@@ -74,7 +74,7 @@ def predict(mechanism, means, counts, points, radial, iterations, prediction):  
     predicted, scale = mechanism[5], mechanism[7]
     theta = np.empty(points.shape)
     weight = np.empty(points.shape[1])
-    target = np.empty((predicted.shape[0], scale.size, points.shape[1]))
+    target = np.empty((predicted.shape[1], scale.size, points.shape[1]))
     for i in range(means.shape[0]):
         sample(mechanism, means[i], counts[i], points, radial, theta, weight)
         _targets_of(mechanism, theta, target)
@@ -87,14 +87,14 @@ def plug_in(mechanism, means, counts, prediction):  # type: ignore[no-untyped-de
     """Write the targets (B, Q, O) of the least-squares coefficients, clipped to the prior's bounds."""
     _, low, high, outputs, _, predicted, _, _ = mechanism
     theta = np.empty((low.size, 1))
-    target = np.empty((predicted.shape[0], outputs.size, 1))
+    target = np.empty((predicted.shape[1], outputs.size, 1))
     for i in range(means.shape[0]):
         z, _ = find_mode(mechanism, means[i], counts[i], 1e-6)
         for k in range(z.size):
             z[k] = min(max(z[k], -SUPPORT), SUPPORT)
         coefficients_of(low, high, z.reshape(-1, 1), theta)
         _targets_of(mechanism, theta, target)
-        for query in range(predicted.shape[0]):
+        for query in range(predicted.shape[1]):
             for column in range(outputs.size):
                 prediction[i, query, column] = target[query, column, 0]
 
@@ -104,10 +104,9 @@ def _targets_of(mechanism, theta, target):  # type: ignore[no-untyped-def]
     """Write the noiseless targets (Q, O, M) under theta (K, M)."""
     wiring, _, _, outputs, _, predicted, _, _ = mechanism
     num_samples = theta.shape[1]
-    values = np.empty((predicted.shape[1], num_samples))
-    for query in range(predicted.shape[0]):
-        clamp(predicted[query], values)
-        propagate(wiring, theta, values, num_samples)
+    values = np.empty((predicted.shape[0], num_samples))
+    for query in range(predicted.shape[1]):
+        propagate(wiring, theta, predicted, query, values, num_samples)
         for column in range(outputs.size):
             for m in range(num_samples):
                 target[query, column, m] = values[outputs[column], m]

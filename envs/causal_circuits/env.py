@@ -30,7 +30,7 @@ class CausalCircuitsEnv(gym.Env[Observation, dict[str, Any]]):
     ## Observation Space
     | key | dtype | shape | range | meaning |
     |---|---|---|---|---|
-    | `readouts` | float32 | (13, 2, 2) [R, J, O] | -1.245 to 1.245 | measured x, y by row and replicate; 0 where not measured |
+    | `readouts` | float32 | (52,) [R J O] | -1.245 to 1.245 | x, y by row and replicate, flat; 0 where not measured |
     | `replicates` | int8 | (13,) [R] | 0 to 2 | how often each row has been measured; row 0 is the initial query, once |
     | `credits` | int32 | (1,) | 0 to 8 | experiments still affordable |
 
@@ -119,7 +119,7 @@ class CausalCircuitsEnv(gym.Env[Observation, dict[str, Any]]):
         return {
             "action_mask": self._episodes.action_mask[0].copy(),
             "refusal": int(refusal),
-            "reason": explain_request(refusal, self.task, action, int(self._episodes.ledger["credits"][0])),
+            "reason": explain_request(refusal, self.task, action, int(self._episodes.credits[0, 0])),
         }
 
     def _require_reset(self, method: str) -> None:

@@ -27,11 +27,11 @@ from veilgym.envs.causal_circuits.mechanism import (
     Mechanism,
     compile_mechanism,
     draw_coefficients,
-    kernel,
     measure,
 )
 from veilgym.envs.causal_circuits.request import NO_FAULTS, Refusal
 from veilgym.envs.causal_circuits.task import Task
+from veilgym.envs.core.elementary import kernel
 from veilgym.envs.core.seeding import Split, derive_key
 
 FAMILY = "CausalCircuits-v0"
@@ -55,7 +55,8 @@ _CHUNK = 128  # submissions scored at a time
 
 _BEFORE_FIRST = np.uint64(2**64 - 1)  # an index to which adding 1 gives 0
 
-_LEDGER = np.dtype([("credits", "i4"), ("elapsed", "i4"), ("phase", "i4")])
+_LEDGER = np.dtype([("elapsed", "i4"), ("phase", "i4"), ("last", "i4")])
+NO_ROW = -1
 
 Outcome = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]
 
@@ -66,9 +67,10 @@ class Episodes:
     Attributes:
         sequence: (T, 2, L) uint64, the key of each sequence and the index of its episode; hidden.
         coefficients: (T, K, L) float32, hidden. They are these numbers exactly, also where they are used in float64.
-        ledger: (B,) records: credits left, steps taken, phase.
+        ledger: (B,) records: steps taken, phase, the row measured last (`NO_ROW` before the first).
+        credits: (B, 1) int32, credits left.
         replicates: (B, R) int8, how often each row has been measured.
-        readouts: (B, R, J, O) float32; 0 where nothing has been measured.
+        readouts: (B, R J O) float32, in this order; 0 where nothing has been measured.
         action_mask: (B, E + 1) int8, 1 where a request would be accepted; the submission's entry is always 1.
         submissions: (B, Q, O) float64, the accepted prediction of a terminated episode.
         num_refused: how many requests the last `advance` refused.
@@ -82,9 +84,10 @@ class Episodes:
         tiles = -(-batch // lanes)
         self.sequence = np.zeros((tiles, 2, lanes), np.uint64)
         self.ledger = np.zeros(batch, _LEDGER)
+        self.credits = np.zeros((batch, 1), np.int32)
         self.coefficients = np.zeros((tiles, len(task.priors), lanes), np.float32)
         self.replicates = np.zeros((batch, rows), np.int8)
-        self.readouts = np.zeros((batch, rows, task.max_replicates, len(task.outputs)), np.float32)
+        self.readouts = np.zeros((batch, rows * task.max_replicates * len(task.outputs)), np.float32)
         self.action_mask = np.zeros((batch, len(task.experiments) + 1), np.int8)
         self.submissions = np.zeros((batch, *task.prediction_shape))
         self.num_refused = 0
@@ -94,11 +97,13 @@ class Episodes:
             self.sequence,
             self.coefficients,
             self.ledger,
+            self.credits,
             self.replicates,
             self.readouts,
             self.action_mask,
             self.submissions,
         )
+        self._scratch = _scratch(len(task.nodes), len(task.priors), lanes)
 
     def __repr__(self) -> str:
         return f"Episodes({self.task.task_id!r}, batch={len(self.ledger)})"
@@ -139,7 +144,9 @@ class Episodes:
         batch = len(choice)
         outcome = np.empty(batch), np.empty(batch, _BOOL), np.empty(batch, _BOOL), np.empty(batch, _INT64)
         rules = self._rules if faults is NO_FAULTS else (*self._rules[:3], int(faults[0]), int(faults[1]))
-        self.num_refused = _advance(self._constants, self._state, outcome, choice, prediction, rules, policy)
+        self.num_refused = _advance(
+            self._constants, self._state, self._scratch, outcome, choice, prediction, rules, policy
+        )
         return outcome
 
     def _place(self, episode: int) -> tuple[int, slice, int]:
@@ -148,9 +155,7 @@ class Episodes:
 
     def targets(self, episode: int) -> NDArray[np.float64]:
         """Noiseless (Q, O) targets of one episode. Hidden: for use after its end only."""
-        wiring, _, outputs, clamps, _, _ = self._constants
-        coefficients = self.coefficients[self._place(episode)].copy()
-        return targets(wiring, outputs, clamps, coefficients, self.task.prediction_shape[0])
+        return targets(self.mechanism, self.coefficients[self._place(episode)])
 
 
 def _pack(mechanism: Mechanism, task: Task) -> tuple[NDArray[Any], ...]:
@@ -163,17 +168,34 @@ def _pack(mechanism: Mechanism, task: Task) -> tuple[NDArray[Any], ...]:
         mechanism.wiring,
         np.stack([mechanism.low, mechanism.high]),
         mechanism.outputs,
-        np.ascontiguousarray(np.concatenate([mechanism.measured, mechanism.predicted]).T),
+        np.concatenate([mechanism.measured, mechanism.predicted], axis=1),
         np.stack([mechanism.noise_std, mechanism.scale]),
         np.array([[e.cost for e in task.experiments], [e.max_replicates for e in task.experiments]]),
     )
 
 
-@njit(cache=True, error_model="numpy")
-def _advance(constants, state, outcome, choice, prediction, rules, policy):  # type: ignore[no-untyped-def]
+def _scratch(num_nodes: int, num_coefficients: int, lanes: int) -> tuple[NDArray[Any], ...]:
+    """Room for a tile of L lanes.
+
+    Returns:
+        (9, L) uint64: the row and the replicate to reveal in each lane, if any; which submit; which begin; words; keys.
+        (N + 3, L) float32: two rows of normal numbers, values of the nodes, an argument.
+        (N + K + 1, ...) float64: the working space of a chunk of submissions.
+    """
+    return (
+        np.zeros((9, lanes), np.uint64),
+        np.zeros((num_nodes + 3, lanes), np.float32),
+        working_space(num_nodes, num_coefficients, min(_CHUNK, lanes)),
+    )
+
+
+@kernel
+def _advance(constants, state, scratch, outcome, choice, prediction, rules, policy):  # type: ignore[no-untyped-def]
     """Serve the requests, a tile of episodes at a time, and return how many are refused."""
     terms = constants[-1]
-    lists, words, values, normals, space = _scratch(constants, state)
+    lists, words = scratch[0][:4], scratch[0][4:]
+    normals, values, space = scratch[1][:2], scratch[1][2:], scratch[2]
+    num_replicates = state[5].shape[1] // (state[4].shape[1] * constants[2].size)
     num_refused = 0
     for t in range(state[0].shape[0]):
         tile, results, requests, predictions = _tile(state, outcome, choice, prediction, t)
@@ -184,41 +206,25 @@ def _advance(constants, state, outcome, choice, prediction, rules, policy):  # t
         num_passes = 1
         if begins > 0:
             _begin(constants[1], terms, tile, lists, begins, rules[0], words)
-            num_passes = max(1, tile[3].shape[1] - terms.shape[1])
+            num_passes = max(1, tile[4].shape[1] - terms.shape[1])
         for query in range(num_passes):
             if begins > 0:
-                _list_initial(terms, tile[3], lists, begins, query)
-            measure(constants, tile[0], tile[1], lists[0], lists[1], words, values, normals, tile[4])
+                _list_initial(terms, tile[4], lists, begins, query)
+            measure(constants, tile[0], tile[1], lists[0], lists[1], words, values, normals, num_replicates, tile[5])
     return num_refused
-
-
-@kernel
-def _scratch(constants, state):  # type: ignore[no-untyped-def]
-    """Room for a tile of L lanes.
-
-    Returns:
-        (4, L) uint64: the row and the replicate to reveal in each lane, if any; which submit; which begin.
-        (5, L) uint64: words, then keys.
-        (N + 1, L) and (2, L) float32: values of the nodes, normal numbers.
-        (N + 1 + K, ...) float64: the working space of a chunk of submissions.
-    """
-    num_nodes, lanes = constants[3].shape[0], state[0].shape[2]
-    numbers = np.empty((num_nodes + 3, lanes), np.float32)
-    integers = np.zeros((9, lanes), np.uint64)
-    space = working_space(num_nodes, state[1].shape[1], state[6].shape[1], min(_CHUNK, lanes))
-    return integers[:4], integers[4:], numbers[: num_nodes + 1], numbers[num_nodes + 1 :], space
 
 
 @kernel
 def _tile(state, outcome, choice, prediction, t):  # type: ignore[no-untyped-def]
     """Return the parts of the state, the outcome, the choices and the predictions that belong to tile `t`."""
-    sequence, coefficients, ledger, replicates, readouts, action_mask, submissions = state
+    sequence, coefficients, ledger, credits_left, replicates, readouts, action_mask, submissions = state
     reward, terminated, truncated, refusal = outcome
     start, end = t * sequence.shape[2], (t + 1) * sequence.shape[2]
     tile = (
         sequence[t],
         coefficients[t],
         ledger[start:end],
+        credits_left[start:end],
         replicates[start:end],
         readouts[start:end],
         action_mask[start:end],
@@ -229,22 +235,6 @@ def _tile(state, outcome, choice, prediction, t):  # type: ignore[no-untyped-def
 
 
 @kernel
-def _judge(request, submit, phase, is_exhausted, is_too_dear, is_finite, choice_fault, prediction_fault):  # type: ignore[no-untyped-def]
-    """Return the `Refusal` code that a request deserves; 0 if it is acceptable."""
-    if phase > RUNNING:
-        return _EPISODE_OVER
-    if choice_fault != _NONE:
-        return choice_fault
-    if request < 0 or request > submit:
-        return _UNKNOWN_EXPERIMENT
-    if request < submit:
-        return _REPLICATES_EXHAUSTED if is_exhausted else _NO_CREDITS if is_too_dear else _NONE
-    if prediction_fault != _NONE:
-        return prediction_fault
-    return _NONE if is_finite else _NON_FINITE_PREDICTION
-
-
-@kernel
 def _serve(terms, tile, outcome, choice, prediction, rules, policy, lists):  # type: ignore[no-untyped-def]
     """Judge the requests of a tile, run its experiments, and list the episodes that submit or are to begin.
 
@@ -252,50 +242,77 @@ def _serve(terms, tile, outcome, choice, prediction, rules, policy, lists):  # t
         The lengths of the two lists and the number of refused requests.
     """
     reward, terminated, truncated, refusal = outcome
-    _, _, ledger, replicates, _, action_mask, _ = tile
+    ledger, action_mask = tile[2], tile[6]
     row, replicate, submitting, beginning = lists[0], lists[1], lists[2], lists[3]
-    submit, max_steps = terms.shape[1], rules[1]
-    initial = np.uint64(replicates.shape[1] - submit)
+    submit, max_steps, is_readable = terms.shape[1], rules[1], rules[3] == _NONE and policy != _BEGIN
     reward[:], row[:], replicate[:] = 0.0, np.uint64(0), NO_REPLICATE
     submits = begins = refused = 0
     for i in range(choice.size):
-        request, phase, elapsed, credits_left = choice[i], ledger[i].phase, ledger[i].elapsed, ledger[i].credits
-        is_due = request != 0 if policy == _BEGIN else policy == _AUTORESET and phase > RUNNING
-        if is_due:
+        request, phase = choice[i], ledger[i].phase
+        refusal[i] = _NONE
+        # The mask says what is acceptable; the rest of the loop is for what is rare.
+        if is_readable and phase == RUNNING and 0 <= request < submit and action_mask[i, request] == 1:
+            _experiment(terms, tile, rules[2], i, np.uint64(request), row, replicate)
+        elif request != 0 if policy == _BEGIN else policy == _AUTORESET and phase > RUNNING:
             beginning[begins] = i
             begins += 1
-        if is_due or policy == _BEGIN:
-            refusal[i] = _NONE
             terminated[i] = truncated[i] = False
             continue
-        e = np.uint64(request) if 0 <= request < submit else np.uint64(0)
-        cost, count = terms[0, e], replicates[i, initial + e]
-        is_finite = request != submit or _is_finite(prediction, i)
-        code = _judge(request, submit, phase, count >= terms[1, e], cost > credits_left, is_finite, rules[3], rules[4])
-        refusal[i] = code
-        elapsed += code != _EPISODE_OVER
-        if code != _NONE:
-            refused += 1
-        elif request == submit:
-            submitting[submits] = i
-            submits += 1
-            phase = TERMINATED
+        elif policy == _BEGIN:
+            continue
         else:
-            row[i] = initial + e
-            replicate[i] = np.uint64(count)
-            replicates[i, row[i]] = count + 1
-            action_mask[i, e] = count + 1 < terms[1, e]
-            credits_left -= cost
-            if credits_left < rules[2]:
-                _mask_unaffordable(terms[0], credits_left, action_mask, i)
-        if elapsed >= max_steps and phase == RUNNING:
-            phase = TRUNCATED
-        ledger[i].phase, ledger[i].elapsed, ledger[i].credits = phase, elapsed, credits_left
-        terminated[i], truncated[i] = phase == TERMINATED, elapsed >= max_steps
+            refusal[i] = _judge(terms, tile, rules, i, request, request != submit or _is_finite(prediction, i))
+            if refusal[i] == _NONE:
+                submitting[submits] = i
+                submits += 1
+                ledger[i].phase = TERMINATED
+            else:
+                refused += 1
+        ledger[i].elapsed += refusal[i] != _EPISODE_OVER
+        truncated[i] = ledger[i].elapsed >= max_steps
+        if truncated[i] and ledger[i].phase == RUNNING:
+            ledger[i].phase = TRUNCATED
+        terminated[i] = ledger[i].phase == TERMINATED
     return submits, begins, refused
 
 
-@njit(error_model="numpy", inline="always")
+@kernel
+def _experiment(terms, tile, dearest, i, e, row, replicate):  # type: ignore[no-untyped-def]
+    """Charge episode `i` for a run of experiment `e`, and list what it measures."""
+    _, _, ledger, credits_left, replicates, _, action_mask, _ = tile
+    measured = np.uint64(replicates.shape[1] - terms.shape[1]) + e
+    count = replicates[i, measured]
+    row[i], replicate[i] = measured, np.uint64(count)
+    replicates[i, measured] = count + 1
+    credits_left[i, 0] -= terms[0, e]
+    ledger[i].last = measured
+    if count + 1 >= terms[1, e]:
+        action_mask[i, e] = 0
+    if credits_left[i, 0] < dearest:
+        for other in range(terms.shape[1]):
+            action_mask[i, other] &= terms[0, other] <= credits_left[i, 0]
+
+
+@kernel
+def _judge(terms, tile, rules, i, request, is_finite):  # type: ignore[no-untyped-def]
+    """Return the `Refusal` code of a request that is not an acceptable experiment; 0 for an acceptable submission."""
+    _, _, ledger, credits_left, replicates, _, _, _ = tile
+    submit = terms.shape[1]
+    if ledger[i].phase > RUNNING:
+        return _EPISODE_OVER
+    if rules[3] != _NONE:
+        return rules[3]
+    if request < 0 or request > submit:
+        return _UNKNOWN_EXPERIMENT
+    if request < submit:
+        is_exhausted = replicates[i, replicates.shape[1] - submit + request] >= terms[1, request]
+        return _REPLICATES_EXHAUSTED if is_exhausted else _NO_CREDITS
+    if rules[4] != _NONE:
+        return rules[4]
+    return _NONE if is_finite else _NON_FINITE_PREDICTION
+
+
+@njit(error_model="numpy", inline="always", _nrt=False)
 def _is_finite(prediction, i):  # type: ignore[no-untyped-def]
     finite = True
     for query in range(prediction.shape[1]):
@@ -304,17 +321,11 @@ def _is_finite(prediction, i):  # type: ignore[no-untyped-def]
     return finite
 
 
-@njit(error_model="numpy", inline="always")
-def _mask_unaffordable(costs, credits_left, action_mask, i):  # type: ignore[no-untyped-def]
-    for e in range(costs.size):
-        action_mask[i, e] &= costs[e] <= credits_left
-
-
 @kernel
 def _submit(constants, tile, prediction, lists, count, space, reward):  # type: ignore[no-untyped-def]
     """Keep and score the predictions of the `count` listed episodes."""
     wiring, _, outputs, clamps, columns, _ = constants
-    _, coefficients, _, _, _, action_mask, submissions = tile
+    _, coefficients, _, _, _, _, action_mask, submissions = tile
     for j in range(count):
         i = lists[2, j]
         for query in range(prediction.shape[1]):
@@ -324,7 +335,9 @@ def _submit(constants, tile, prediction, lists, count, space, reward):  # type: 
             action_mask[i, e] = 0
     for first in range(0, count, _CHUNK):
         chunk, size = lists[2, first:], min(_CHUNK, count - first)
-        score_submissions(wiring, outputs, clamps, columns[1], coefficients, submissions, chunk, size, space, reward)
+        score_submissions(
+            wiring, outputs, clamps, prediction.shape[1], columns[1], coefficients, submissions, chunk, size, space, reward
+        )  # fmt: skip
 
 
 @kernel
@@ -336,14 +349,15 @@ def _begin(bounds, terms, tile, lists, count, budget, words):  # type: ignore[no
 
 @kernel
 def _clear(terms, tile, lists, count, budget):  # type: ignore[no-untyped-def]
-    sequence, _, ledger, replicates, readouts, action_mask, _ = tile
+    sequence, _, ledger, credits_left, replicates, readouts, action_mask, _ = tile
     submit = terms.shape[1]
     for j in range(count):
         i = lists[3, j]
         sequence[1, i] += np.uint64(1)
-        ledger[i].credits = budget
+        credits_left[i, 0] = budget
         ledger[i].elapsed = 0
         ledger[i].phase = RUNNING
+        ledger[i].last = replicates.shape[1] - submit - 1
         readouts[i] = 0.0
         replicates[i] = 0
         for e in range(submit):

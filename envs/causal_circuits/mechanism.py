@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.task import Query, Task
-from veilgym.envs.core.elementary import tanh
+from veilgym.envs.core.elementary import kernel, tanh
 from veilgym.envs.core.philox import WORD_BITS, normal_lanes, philox_lanes, unit_uniform
 
 ABSENT = -1
@@ -25,9 +24,6 @@ VECTOR = 16  # lanes are padded to whole vectors of the processor
 # Streams of the counter-based generator.
 _COEFFICIENT, _NOISE = np.uint64(0), np.uint64(1)
 
-# For kernels that only kernels call: they need no wrapper that unpacks Python objects.
-kernel = njit(cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
-
 
 class Mechanism(NamedTuple):
     """A task's circuit as arrays.
@@ -37,8 +33,8 @@ class Mechanism(NamedTuple):
             if the node has no equation); column 1 + p is the index of the coefficient on parent p, or `ABSENT`.
         low, high: (K,) float64, bounds of the uniform prior.
         outputs: (O,) int64, the observed nodes.
-        measured: (R, N) float64, the clamped values of each row of a readout array; NaN where a node is free.
-        predicted: (Q, N) float64, the same for the prediction queries.
+        measured: (N, R) float64, the clamped values of each row of a readout array; NaN where a node is free.
+        predicted: (N, Q) float64, the same for the prediction queries.
         noise_std, scale: (O,) float64.
     """
 
@@ -76,46 +72,70 @@ def compile_mechanism(task: Task) -> Mechanism:
 
 
 def _clamps(queries: tuple[Query, ...], nodes: dict[str, int]) -> NDArray[np.float64]:
-    clamps = np.full((len(queries), len(nodes)), np.nan)
-    for row, query in zip(clamps, queries, strict=True):
+    clamps = np.full((len(nodes), len(queries)), np.nan)
+    for column, query in enumerate(queries):
         for node, value in query:
-            row[nodes[node]] = value
+            clamps[nodes[node], column] = value
     return clamps
 
 
-@njit(cache=True, error_model="numpy")
-def propagate(wiring, coefficients, values, lanes):  # type: ignore[no-untyped-def]
-    """Evaluate every free node in place, in the precision of `values`.
+@kernel
+def propagate(wiring, coefficients, clamps, query, values, lanes):  # type: ignore[no-untyped-def]
+    """Evaluate one query in every lane.
 
     Args:
         wiring: as in `Mechanism`.
-        coefficients: (K, L) float64 or float32.
-        values: (N, L), of the same type; on entry the clamped values and NaN, on return the value of every node.
+        coefficients: (K, L) float64.
+        clamps: (N, queries) float64, NaN where a node is free.
+        query: the column of `clamps` to evaluate.
+        values: (N, L) float64, written: the value of every node.
         lanes: how many of the L lanes to evaluate.
     """
-    propagate_into(np.empty(lanes, values.dtype), wiring, coefficients, values, lanes)
+    for node in range(wiring.shape[0]):
+        value, bias, clamped = values[node], wiring[node, 0], clamps[node, query]
+        if bias == ROOT or not np.isnan(clamped):
+            fixed = 0.0 if np.isnan(clamped) else clamped
+            for lane in range(lanes):
+                value[lane] = fixed
+        else:
+            _add_terms(wiring, coefficients, values, node, value, lanes)
+            for lane in range(lanes):
+                value[lane] = tanh(value[lane])
 
 
-@njit(cache=True, error_model="numpy")
-def propagate_into(argument, wiring, coefficients, values, lanes):  # type: ignore[no-untyped-def]
-    """`propagate` without an allocation: `argument`, (L,) numbers of the same type, is overwritten."""
+@kernel
+def _add_terms(wiring, coefficients, values, node, argument, lanes):  # type: ignore[no-untyped-def]
+    """Write the argument of a node's tanh."""
+    zero, bias = values.dtype.type(0.0), wiring[node, 0]
+    for lane in range(lanes):
+        argument[lane] = zero if bias == ABSENT else coefficients[bias, lane]
+    for parent in range(node):
+        weight = wiring[node, 1 + parent]
+        if weight != ABSENT:
+            for lane in range(lanes):
+                argument[lane] += coefficients[weight, lane] * values[parent, lane]
+
+
+@kernel
+def _propagate_mixed(wiring, coefficients, values, argument, lanes):  # type: ignore[no-untyped-def]
+    """Evaluate a query of its own in every lane, in single precision.
+
+    Args:
+        coefficients: (K, L) float32.
+        values: (N, L) float32, on entry the clamped values and NaN, on return the value of every node.
+        argument: (L,) float32, working space.
+    """
     zero = values.dtype.type(0.0)
     for node in range(wiring.shape[0]):
-        value, bias = values[node], wiring[node, 0]
-        if bias == ROOT:
+        value = values[node]
+        if wiring[node, 0] == ROOT:
             for lane in range(lanes):
                 value[lane] = zero if np.isnan(value[lane]) else value[lane]
-            continue
-        for lane in range(lanes):
-            argument[lane] = zero if bias == ABSENT else coefficients[bias, lane]
-        for parent in range(node):
-            weight = wiring[node, 1 + parent]
-            if weight != ABSENT:
-                for lane in range(lanes):
-                    argument[lane] += coefficients[weight, lane] * values[parent, lane]
-        for lane in range(lanes):
-            free = tanh(argument[lane])
-            value[lane] = free if np.isnan(value[lane]) else value[lane]
+        else:
+            _add_terms(wiring, coefficients, values, node, argument, lanes)
+            for lane in range(lanes):
+                free = tanh(argument[lane])
+                value[lane] = free if np.isnan(value[lane]) else value[lane]
 
 
 @kernel
@@ -145,7 +165,7 @@ def draw_coefficients(bounds, sequence, which, count, words, coefficients):  # t
 
 
 @kernel
-def measure(constants, sequence, coefficients, row, replicate, words, values, normals, readouts):  # type: ignore[no-untyped-def]
+def measure(constants, sequence, coefficients, row, replicate, words, values, normals, num_replicates, readouts):  # type: ignore[no-untyped-def]
     """Write one readout of each lane.
 
     Args:
@@ -154,18 +174,25 @@ def measure(constants, sequence, coefficients, row, replicate, words, values, no
         coefficients: (K, L) float32.
         row, replicate: (L,) uint64, what to measure; nothing where `replicate` is `NO_REPLICATE`.
         words, values, normals: (5, L) uint64, (N + 1, L) and (2, L) float32, working space.
-        readouts: (B, R, J, O) float32 of the first B of the L lanes, written.
+        num_replicates: J.
+        readouts: (B, R J O) float32 of the first B of the L lanes, written.
     """
     wiring, _, outputs, clamps, columns, _ = constants
     for node in range(clamps.shape[0]):
         for lane in range(row.size):
             values[node, lane] = clamps[node, row[lane]]
-    propagate_into(values[clamps.shape[0]], wiring, coefficients, values, row.size)
+    _propagate_mixed(wiring, coefficients, values, values[clamps.shape[0]], row.size)
     for column in range(outputs.size):
         if column % 2 == 0:
-            _draw_normals(sequence, row, replicate, readouts.shape[2], column, words, normals)
+            _draw_normals(sequence, row, replicate, num_replicates, column, words, normals)
         noise_std = np.float32(columns[0, column])
-        _write(values[outputs[column]], noise_std, normals[column % 2], row, replicate, column, readouts)
+        noisy, noise = values[outputs[column]], normals[column % 2]
+        for lane in range(row.size):
+            noisy[lane] += noise_std * noise[lane]
+        for lane in range(readouts.shape[0]):
+            if replicate[lane] != NO_REPLICATE:
+                cell = row[lane] * np.uint64(num_replicates) + replicate[lane]
+                readouts[lane, cell * np.uint64(outputs.size) + np.uint64(column)] = noisy[lane]
 
 
 @kernel
@@ -179,12 +206,3 @@ def _draw_normals(sequence, row, replicate, num_replicates, column, words, norma
         words[4, lane] = sequence[0, lane]
     philox_lanes(words, row.size)
     normal_lanes(words, normals, row.size)
-
-
-@kernel
-def _write(noisy, noise_std, noise, row, replicate, column, readouts):  # type: ignore[no-untyped-def]
-    for lane in range(noisy.size):
-        noisy[lane] += noise_std * noise[lane]
-    for lane in range(readouts.shape[0]):
-        if replicate[lane] != NO_REPLICATE:
-            readouts[lane, row[lane], replicate[lane], column] = noisy[lane]

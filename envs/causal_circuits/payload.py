@@ -46,10 +46,9 @@ class Payload:
 def observation_space(task: Task) -> spaces.Dict:
     """The space of `observe` for one episode; the shapes are stated in the env's docstring."""
     rows = len(task.measured_queries)
-    shape = (rows, task.max_replicates, len(task.outputs))
     clamps = [abs(value) for query in task.measured_queries for _, value in query]
     # Finite, for Gymnasium's checker: the generator's normal numbers stay below 6.7, so nothing is clipped.
-    reach = np.broadcast_to(max([1.0, *clamps]) + 7.0 * np.array(task.noise_std), shape).astype(np.float32)
+    reach = max([1.0, *clamps]) + 7.0 * np.tile(task.noise_std, rows * task.max_replicates).astype(np.float32)
     return spaces.Dict(
         {
             "readouts": spaces.Box(-reach, reach, dtype=np.float32),
@@ -74,15 +73,16 @@ def observe(episodes: Episodes) -> Observation:
     return {
         "readouts": episodes.readouts.copy(),
         "replicates": episodes.replicates.copy(),
-        "credits": episodes.ledger["credits"][:, None].copy(),
+        "credits": episodes.credits.copy(),
     }
 
 
 def decode(observation: Observation, task: Task) -> Payload:
     """Turn the observation of one episode into its public record."""
     ids = [None] * len(task.initial_queries) + [experiment.id for experiment in task.experiments]
+    measured = observation["readouts"].reshape(len(ids), task.max_replicates, len(task.outputs))
     readouts = [
-        Readout(ids[row], task.measured_queries[row], replicate, tuple(observation["readouts"][row, replicate].tolist()))
+        Readout(ids[row], task.measured_queries[row], replicate, tuple(measured[row, replicate].tolist()))
         for row, count in enumerate(observation["replicates"])
         for replicate in range(count)
     ]
@@ -99,4 +99,4 @@ def encode(payload: Payload, task: Task) -> Observation:
         row = initial.pop(0) if readout.experiment is None else rows[readout.experiment]
         readouts[row, readout.replicate] = readout.values
         replicates[row] += 1
-    return {"readouts": readouts, "replicates": replicates, "credits": np.array([payload.credits], np.int32)}
+    return {"readouts": readouts.ravel(), "replicates": replicates, "credits": np.array([payload.credits], np.int32)}

@@ -209,7 +209,8 @@ def _build(file: TaskFile) -> Task:
         scale=tuple(file.scoring.scale),
         initial_queries=tuple(tuple(query.items()) for query in file.initial_queries),
         experiments=tuple(
-            Experiment(e.id, e.label or e.id, tuple(e.query.items()), e.cost, e.max_replicates) for e in file.experiments
+            Experiment(e.id, e.label or e.id, tuple(e.query.items()), e.cost, e.max_replicates)
+            for e in file.experiments
         ),
         prediction_queries=tuple(tuple(query.items()) for query in file.prediction_queries),
     )

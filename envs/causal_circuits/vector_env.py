@@ -60,6 +60,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         self._is_next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
         self._is_same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._has_begun = False
+        self._prediction_shape = (num_envs, *self.task.prediction_shape)
         self._everywhere = np.ones(num_envs, np.bool_)
         self._no_reason = np.full(num_envs, "", object)
 
@@ -88,7 +89,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         """
         self._require_reset("step")
         episodes = self._episodes
-        choice, prediction, faults = read_requests(actions, episodes.submissions.shape)
+        choice, prediction, faults = read_requests(actions, self._prediction_shape)
         reward, terminated, truncated, refusal = episodes.advance(choice, prediction, faults, self._is_next_step)
         infos = self._infos(self._everywhere, refusal, self._reasons(refusal, actions))
         if self._is_same_step:
@@ -140,7 +141,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
     def _reasons(self, refusal: NDArray[np.int64], actions: dict[str, NDArray[Any]]) -> NDArray[np.object_]:
         reasons = self._no_reason.copy()
         if self._episodes.num_refused:
-            credits_left = self._episodes.ledger["credits"]
+            credits_left = self._episodes.credits[:, 0]
             for i in np.flatnonzero(refusal):
                 choice, prediction = actions["choice"][i], actions["prediction"][i]
                 reasons[i] = explain(int(refusal[i]), self.task, choice, prediction, credits_left[i])

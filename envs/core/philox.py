@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from veilgym.envs.core.elementary import log_32, sincos_turn_32
+from veilgym.envs.core.elementary import kernel, log_32, sincos_turn_32
 
 _M0 = np.uint64(0xD2511F53)
 _M1 = np.uint64(0xCD9E8D57)
@@ -27,7 +26,7 @@ _MINUS_TWO = np.float32(-2.0)
 Words = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _five_rounds(c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64, k0: np.uint64, k1: np.uint64) -> Words:
     # Only lower halves are multiplied, so the upper ones may fill with anything: masking them would cost a third.
     for _ in range(5):
@@ -39,7 +38,7 @@ def _five_rounds(c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64, k0:
     return c0, c1, c2, c3
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def philox(key: np.uint64, c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64) -> Words:
     """Return the four 32-bit words of the block (c0, c1, c2, c3) under the 64-bit `key`."""
     c0, c1, c2, c3 = _five_rounds(c0, c1, c2, c3, key, key >> WORD_BITS)
@@ -47,13 +46,13 @@ def philox(key: np.uint64, c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.u
     return c0 & LOW_WORD, c1 & LOW_WORD, c2 & LOW_WORD, c3 & LOW_WORD
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def unit_uniform(word: np.uint64) -> float:
     """Map a word to the midpoint of its cell of (0, 1): (word + 1/2) / 2**32."""
     return (np.float64(np.int64(word & LOW_WORD)) + 0.5) * _UNIT
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def philox_lanes(words, lanes):  # type: ignore[no-untyped-def]
     """Replace counters by blocks: the numbers of `philox`, in loops that vectorise.
 
@@ -71,7 +70,7 @@ def philox_lanes(words, lanes):  # type: ignore[no-untyped-def]
             c0[lane], c1[lane], c2[lane], c3[lane] = block
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def normal_lanes(words, normals, lanes):  # type: ignore[no-untyped-def]
     """Turn pairs of words into pairs of independent standard normal numbers (Box and Muller, 1958), |z| < 6.7.
 

@@ -33,7 +33,7 @@ class Uneven(Agent):
 
     def act_batch(self, observations):
         used = observations["replicates"][:, 1:].sum(axis=1)
-        patience = (np.abs(observations["readouts"][:, 0, 0, 0]) * 1e4).astype(int) % 7
+        patience = (np.abs(observations["readouts"][:, 0]) * 1e4).astype(int) % 7
         choice = np.where(used < patience, used, 12)
         return {"choice": choice, "prediction": np.zeros((len(used), 8, 2))}
 

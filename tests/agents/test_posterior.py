@@ -168,7 +168,7 @@ def test_find_mode__scipy(seed):
         return 0.5 * z @ z - log_likelihood((LOW + HIGH) / 2 + (HIGH - LOW) / np.sqrt(12) * z, observation)
 
     expected = minimize(objective, np.zeros(7), method="BFGS", options={"gtol": 1e-4})
-    means, counts = summarise(observation)
+    means, counts = summarise(observation, 2)
     found, _ = find_mode(tuple(compile_mechanism(TASK)), means[0], counts[0], 1.0)
     assert objective(found) <= expected.fun + 1e-4
 

@@ -175,7 +175,7 @@ def history(env, seed, choices):
     observation, _ = env.reset(seed=seed)
     for choice in choices:
         observation, *_ = env.step({"choice": choice, "prediction": ZEROS})
-    return observation["readouts"]
+    return observation["readouts"].reshape(13, 2, 2)
 
 
 def test_readout__does_not_depend_on_the_order_of_requests():

@@ -51,7 +51,7 @@ def test_intervention__agrees_with_values_by_hand(noiseless, set_hidden_coeffici
 
 
 @EVERY_EXPERIMENT
-def test_intervention__agrees_with_the_specified_equations(noiseless, spec_circuit, hidden_coefficients, choice):
+def test_intervention__follows_the_specification(noiseless, spec_circuit, hidden_coefficients, choice):
     noiseless.reset(seed=choice)
     coefficients = hidden_coefficients(noiseless)
     node, value = CLAMPS[choice]
@@ -101,7 +101,7 @@ def test_intervention__noisy_mean_is_within_four_standard_errors(spec_circuit, h
 
 
 def test_task__other_circuits_are_evaluated_by_their_equations(reference, hidden_coefficients):
-    """Roots as outputs, a chain, a diamond, a node without bias, one without parents, clamps on several nodes at once."""
+    """Roots as outputs, a chain, a diamond, nodes without bias or without parents, clamps on several nodes."""
     circuit = {"b": (None, {"a": "p"}), "c": ("q", {"a": "r"}), "d": ("s", {"b": "t", "c": "o"}), "e": ("m", {})}
     queries = [{}, {"a": 1.5}, {"a": -2.0, "b": 0.25}, {"c": 0.5, "e": 3.0}, {"d": -7.0}]
     envs = gym.make_vec(

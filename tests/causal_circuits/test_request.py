@@ -278,6 +278,14 @@ def test_submission__layout_and_precision_do_not_matter_to_the_score(env):
     assert len({step(copy.deepcopy(env), 12, form)[1] for form in forms}) == 1
 
 
+def test_step__leaves_lists_of_the_caller_alone(env):
+    for rows in (matrix("a"), matrix(np.inf), matrix(HUGE), [[0.0]] * 8, matrix(0.5)):
+        action = submission(rows)
+        before = copy.deepcopy(action)
+        env.step(action)
+        assert action == before
+
+
 def test_read_prediction__copies_into_one_layout(env):
     """Another layout would be another type to the kernels, which cost seconds to compile for it."""
     for prediction in (

@@ -290,8 +290,9 @@ def circuits(draw):
         coefficients += [*([bias] if bias else []), *weights.values()]
     nodes = [name for name in names if name in circuit or name in used]
     equations = [
-        f"{node} = tanh({' + '.join(draw(st.permutations([bias] * bool(bias) + [f'{w}*{p}' for p, w in weights.items()])))})"
+        f"{node} = tanh({' + '.join(draw(st.permutations(terms)))})"
         for node, (bias, weights) in circuit.items()
+        for terms in [[*([bias] if bias else []), *(f"{weight}*{parent}" for parent, weight in weights.items())]]
     ]
     queries = st.dictionaries(st.sampled_from(nodes), values, max_size=3)
     outputs = draw(st.lists(st.sampled_from(nodes), min_size=1, max_size=4, unique=True))

@@ -171,11 +171,12 @@ def test_text_is_plain_and_names_every_readout(task: Callable[[], dict[str, Any]
     decimals = 6 if env.task.noise_std[0] == 0 else 3
     shown = re.findall(rf"[+-]\d+\.\d{{{decimals}}}(?!\d)", text)
     episodes = env._episodes
-    measured = [episodes.readouts[0, row, j] for row, n in enumerate(episodes.replicates[0]) for j in range(n)]
+    by_replicate = episodes.readouts[0].reshape(len(env.task.measured_queries), env.task.max_replicates, -1)
+    measured = [by_replicate[row, j] for row, n in enumerate(episodes.replicates[0]) for j in range(n)]
     assert sorted(shown) == sorted(f"{value:+.{decimals}f}" for values in measured for value in values)
     limit = env.task.experiments[0].max_replicates
     assert (f" 2/{limit} " in text) == (limit > 1)
-    assert f"{episodes.ledger['credits'][0]} of {env.task.budget} left" in text
+    assert f"{episodes.credits[0, 0]} of {env.task.budget} left" in text
 
 
 def test_text_of_the_default_task_fits_eighty_columns() -> None:
@@ -189,7 +190,7 @@ def test_text_of_the_default_task_fits_eighty_columns() -> None:
 def test_text_of_the_start() -> None:
     env = CausalCircuitsEnv(render_mode="ansi")
     env.reset(seed=3)
-    x, y = env._episodes.readouts[0, 0, 0]
+    x, y = env._episodes.readouts[0, :2]
     assert env.render() == "\n".join(
         [
             "Synthetic causal circuits (causal-circuits 0.2.0)",
@@ -272,15 +273,11 @@ def test_an_episode_of_a_batch_is_shown_by_itself(mode: str) -> None:
 
 def test_latest_query_is_marked_where_the_engine_tells_it() -> None:
     episodes = twins()[0]
+    episodes.ledger["last"] = -1
     unmarked = render_episode(episodes, 0, "rgb_array")
-    names = [name for name in episodes.ledger.dtype.names or () if name != "last"]
-    ledger = np.zeros(1, [(name, episodes.ledger.dtype[name]) for name in names] + [("last", "i4")])
-    for name in names:
-        ledger[name] = episodes.ledger[name]
-    episodes.ledger = ledger
     frames = []
     for last in (-1, 1, 6):
-        ledger["last"] = last
+        episodes.ledger["last"] = last
         assert view_episode(episodes, 0).last == last
         frames.append(render_episode(episodes, 0, "rgb_array"))
     assert (unmarked != frames[1]).any()

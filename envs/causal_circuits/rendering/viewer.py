@@ -109,7 +109,7 @@ def view_episode(episodes: Episodes, episode: int) -> View:
         task=episodes.task,
         payload=decode(observation, episodes.task),
         is_running=int(ledger["phase"]) == RUNNING,
-        last=int(ledger["last"]) if "last" in (episodes.ledger.dtype.names or ()) else NO_ROW,
+        last=int(ledger["last"]),
         outcome=_outcome(episodes, episode) if ledger["phase"] == TERMINATED else None,
     )
 
