@@ -7,8 +7,9 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich import box
 from rich.console import Console
@@ -61,15 +62,17 @@ def bench(
 ) -> None:
     """Evaluate the ladder of agents, from chance to the ideal observer, and print it as a table."""
     with _plain_errors():
-        names = [entry_of(name).id for name in ids or [entry.id for entry in ENTRIES]]
+        names = list(dict.fromkeys(entry_of(name).id for name in ids or [entry.id for entry in ENTRIES]))
         if task is not None and len(names) != 1:
             raise ValueError(f"--task needs exactly one id, got {len(names)}")
         _check_writable(out)
         picture = _picture_path(picture, out)
-        results = [_run_bench(name, episodes, num_envs, seed, split, task) for name in names]
+        document = _read_task(task)
+        results = [_run_bench(name, episodes, num_envs, seed, split, document) for name in names]
+        _write_json(out, {"veilgym": __version__, "benches": [result.to_json() for result in results]})
         for result in results:
             Console().print(_table(result))
-        _write_json(out, {"veilgym": __version__, "benches": [result.to_json() for result in results]})
+            _report_truncation(result)
         typer.echo(f"results: {out}")
         if picture is not None:
             draw_ladders(results, picture)
@@ -81,30 +84,34 @@ def bound(task: TaskFile = None, circuits: Circuits = 256, episodes: Episodes = 
     """Recompute the best fixed design for circuits, and how much any agent could add to it by choosing experiments."""
     with _plain_errors():
         from veilgym.agents.causal_circuits.bound import design_bound
-        from veilgym.agents.causal_circuits.ladder import FixedDesign, ladder
+        from veilgym.agents.causal_circuits.ladder import FixedDesign
+        from veilgym.agents.causal_circuits.prediction import Predictor
         from veilgym.agents.evaluation import evaluate
         from veilgym.agents.statistics import mean_interval
         from veilgym.envs.causal_circuits.task import load_task
 
-        loaded = load_task(task)
+        loaded = load_task(_read_task(task))
         with _progress("circuits", circuits) as progress:
             found = design_bound(loaded, circuits, lambda done: progress.advance(progress.task_ids[0], done))
-        agent = ladder(loaded)[FixedDesign.name]
+        agent = FixedDesign(loaded, Predictor(loaded), np.array(found.best_fixed))
         with _progress(agent.name, episodes) as progress:
-            scores = evaluate(
-                agent, "CausalCircuits-v0", episodes, seed=seed, task=loaded,
-                progress=lambda done: progress.advance(progress.task_ids[0], done),
-            ).scores  # fmt: skip
+
+            def advance(ended: int) -> None:
+                progress.advance(progress.task_ids[0], ended)
+
+            scores = evaluate(agent, "CausalCircuits-v0", episodes, seed=seed, task=loaded, progress=advance).scores
     experiments = zip(loaded.experiments, found.best_fixed, strict=True)
     design = ", ".join(f"{experiment.id} x{runs}" for experiment, runs in experiments if runs)
     typer.echo(f"designs compared        {found.designs}")
-    typer.echo(f"best fixed design       {design}")
+    typer.echo(f"best fixed design       {design or 'no experiment'}")
     typer.echo(f"  its expected score    {found.fixed_score:.4f} by the formula")
     typer.echo(
-        f"  its measured score    {scores.mean():.4f} {_interval(mean_interval(scores))} over {episodes} episodes"
+        f"  its measured score    {scores.mean():.4f} (95 %: {_interval(mean_interval(scores))}), posterior mean"
     )
-    typer.echo(f"knowing the circuit     adds {found.gain:.4f} +- {found.standard_error:.4f} (standard error)")
-    typer.echo(f"bound for any agent     {scores.mean() + found.gain:.4f}")
+    typer.echo(
+        f"knowing the circuit     adds {found.gain:.4f} (standard error {found.standard_error:.4f}), by the formula"
+    )
+    typer.echo(f"bound, to first order   {scores.mean() + found.gain:.4f}")
 
 
 def _version(show: bool) -> None:
@@ -149,20 +156,34 @@ def _progress(description: str, total: int) -> Progress:
     return progress
 
 
-def _run_bench(name: str, episodes: int, num_envs: int, seed: int, split: str, task: Path | None) -> Bench:
+def _read_task(path: Path | None) -> dict[str, Any] | None:
+    """The JSON object in a task file, for the env to validate."""
+    if path is None:
+        return None
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ValueError(f"task file {str(path)!r} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"task file {str(path)!r} is not JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise ValueError(f"task file {str(path)!r} must hold a JSON object, got {type(document).__name__}")
+    return document
+
+
+def _run_bench(name: str, episodes: int, num_envs: int, seed: int, split: str, task: dict[str, Any] | None) -> Bench:
     with _progress("compiling (first use)", 1) as progress:
         from veilgym.agents.bench import bench as run
         from veilgym.agents.ladder import load_ladder
 
-        source = None if task is None else str(task)
-        ladder = load_ladder(name, task=source)
+        ladder = load_ladder(name, task=task)
         bar = progress.task_ids[0]
         progress.update(bar, total=len(ladder.agents) * episodes)
 
         def report(agent: str, ended: int) -> None:
             progress.update(bar, description=agent, advance=ended)
 
-        return run(name, episodes, num_envs, seed, split, source, report)
+        return run(name, episodes, num_envs, seed, split, task, report)
 
 
 def _table(result: Bench) -> Table:
@@ -194,6 +215,12 @@ def _table(result: Bench) -> Table:
     return table
 
 
+def _report_truncation(result: Bench) -> None:
+    for line in result.standings:
+        if line.truncated:
+            typer.echo(f"note: {line.agent} ran into the step limit in {line.truncated} of {result.episodes} episodes")
+
+
 def _interval(interval: Interval) -> str:
     return "-" if interval is None else f"{interval[0]:.3f}-{interval[1]:.3f}"
 
@@ -205,7 +232,7 @@ def _number(value: float | None) -> str:
 def _check_writable(path: Path) -> None:
     """Refuse before the work, not after it."""
     folder = path.parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK) or path.is_dir():
+    if not folder.is_dir() or not os.access(folder, os.W_OK) or (path.exists() and not path.is_file()):
         raise ValueError(f"cannot write {str(path)!r}; allowed is a file in an existing folder that may be written to")
 
 
@@ -214,15 +241,19 @@ def _write_json(path: Path, document: object) -> None:
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"
     partial = path.with_name(path.name + ".part")
     partial.write_text(text, encoding="utf-8", newline="\n")
-    partial.replace(path)
+    partial.replace(path.resolve())
 
 
 def _picture_path(picture: Path | None, out: Path) -> Path | None:
     """Where the picture goes: as asked, beside the results where nothing was asked, nowhere without matplotlib."""
     if picture is None:
-        return out.with_suffix(".png") if has_matplotlib() else None
+        if not has_matplotlib():
+            return None
+        picture = out.with_suffix(".png")
     check_picture(picture)
     _check_writable(picture)
+    if picture == out:
+        raise ValueError(f"results and picture cannot both go to {str(out)!r}; allowed are two different files")
     return picture
 
 

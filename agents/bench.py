@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
+from veilgym import __version__
 from veilgym.agents.evaluation import Evaluation, evaluate, score_actions
 from veilgym.agents.ladder import Ladder, load_ladder
 from veilgym.agents.statistics import mean_interval
@@ -47,6 +47,8 @@ class Standing:
         normalised: (score - floor) / (ideal - floor); None where the two ends coincide.
         regret: See `Regret`.
         experiments: Mean number of experiments.
+        refused: Mean number of refused requests.
+        truncated: How many episodes ran into the step limit.
         episodes_per_second: Speed in this run, acting and stepping, one thread.
         scores: One score per instance.
     """
@@ -58,6 +60,8 @@ class Standing:
     normalised: float | None
     regret: Regret
     experiments: float
+    refused: float
+    truncated: int
     episodes_per_second: float
     scores: tuple[float, ...]
 
@@ -118,7 +122,7 @@ def bench(
     floor, ideal = by_name[ladder.floor], by_name[ladder.ideal]
     standings = tuple(_standing(e, floor, ideal, ladder, entry.id, split, task) for e in evaluations)
     return Bench(
-        entry.id, split, seed, episodes, task, version("veilgym"), ladder.floor, ladder.ideal, standings
+        entry.id, split, seed, episodes, task, __version__, ladder.floor, ladder.ideal, standings
     )  # fmt: skip
 
 
@@ -138,6 +142,8 @@ def _standing(
         normalised=(score - low) / (high - low) if high != low else None,
         regret=_regret(evaluation, ideal, ladder, env_id, split, task),
         experiments=float(evaluation.experiments.mean()),
+        refused=float(evaluation.refused.mean()),
+        truncated=int(evaluation.truncated.sum()),
         episodes_per_second=len(evaluation.scores) / evaluation.seconds,
         scores=tuple(evaluation.scores.tolist()),
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from veilgym.agents.agent import Agent, Batch, select
 from veilgym.envs.core.seeding import spread_seed
-from veilgym.registry import entry_of
+from veilgym.registry import Entry, entry_of
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class Evaluation:
         seeds: n seeds; instance i is the first episode after `reset(seed=seeds[i])`.
         scores: (n,) float64 returns.
         experiments: (n,) int64, accepted requests that did not end the episode.
+        refused: (n,) int64, refused requests.
+        truncated: (n,) bool, whether the episode ran into the step limit.
         observations: The last observation of each episode, batched over the n instances: all data that the agent
             gathered.
         seconds: Time that acting and stepping took, without compilation.
@@ -34,6 +36,8 @@ class Evaluation:
     seeds: tuple[int, ...]
     scores: NDArray[np.float64]
     experiments: NDArray[np.int64]
+    refused: NDArray[np.int64]
+    truncated: NDArray[np.bool_]
     observations: Batch
     seconds: float
 
@@ -63,7 +67,7 @@ def evaluate(
 
     The instances, and so an agent's scores, depend on `seed`, `split` and **kwargs but not on `num_envs`: every
     instance has its own seed and is played once. An episode that is truncated scores what it earned, 0 without a
-    submission.
+    submission. The step limit is that of the id, or twice the longest episode that the task allows if that is more.
 
     Args:
         agent: Acts on batches of observations.
@@ -82,6 +86,7 @@ def evaluate(
     seeds = instance_seeds(seed, episodes)
     if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
         raise ValueError(f"num_envs must be an integer of at least 1, got {num_envs!r}")
+    kwargs = _with_step_limit(entry, kwargs)
     _play(agent, entry.id, seeds[:1], split, kwargs)  # compiles what has to be compiled
     parts = []
     start = time.perf_counter()
@@ -90,14 +95,16 @@ def evaluate(
         if progress is not None:
             progress(len(chunk))
     seconds = time.perf_counter() - start
-    scores, experiments, observations = (list(part) for part in zip(*parts, strict=True))
+    scores, experiments, refused, truncated, observations = (list(part) for part in zip(*parts, strict=True))
     return Evaluation(
-        agent.name,
-        tuple(seeds),
-        np.concatenate(scores),
-        np.concatenate(experiments),
-        _concatenate(observations),
-        seconds,
+        agent=agent.name,
+        seeds=tuple(seeds),
+        scores=np.concatenate(scores),
+        experiments=np.concatenate(experiments),
+        refused=np.concatenate(refused),
+        truncated=np.concatenate(truncated),
+        observations=_concatenate(observations),
+        seconds=seconds,
     )
 
 
@@ -115,24 +122,31 @@ def _chunks(seeds: list[int], width: int) -> Iterator[list[int]]:
         yield seeds[start : start + width]
 
 
-def _play(
-    agent: Agent, env_id: str, seeds: list[int], split: str, kwargs: dict[str, Any]
-) -> tuple[NDArray[np.float64], NDArray[np.int64], Batch]:
-    """One episode per seed; agents act only where an episode still runs."""
+def _with_step_limit(entry: Entry, kwargs: dict[str, Any]) -> dict[str, Any]:
+    if entry.max_episode_steps is None or "max_episode_steps" in kwargs:
+        return kwargs
+    longest: int = gym.make(entry.id, **kwargs).unwrapped.task.longest_episode  # type: ignore[attr-defined]
+    return {**kwargs, "max_episode_steps": max(entry.max_episode_steps, 2 * longest)}
+
+
+def _play(agent: Agent, env_id: str, seeds: list[int], split: str, kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """One episode per seed; agents act only where an episode still runs. Returns fields of `Evaluation`."""
     envs = gym.make_vec(env_id, num_envs=len(seeds), split=split, autoreset_mode="Disabled", **kwargs)
     observations, _ = envs.reset(seed=seeds)  # type: ignore[arg-type]
-    scores, experiments = np.zeros(len(seeds)), np.zeros(len(seeds), np.int64)
+    scores, cut = np.zeros(len(seeds)), np.zeros(len(seeds), np.bool_)
+    experiments, refused = np.zeros(len(seeds), np.int64), np.zeros(len(seeds), np.int64)
     running = np.ones(len(seeds), np.bool_)
     while running.any():
         actions = _spread(agent.act_batch(select(observations, running)), running)
         observations, reward, terminated, truncated, infos = envs.step(actions)
-        over = terminated | truncated
         scores[running] += reward[running]
         accepted = infos["refusal"] == 0 if "refusal" in infos else np.ones(len(seeds), np.bool_)
         experiments += running & accepted & ~terminated
-        running &= ~over
+        refused += running & ~accepted
+        cut |= running & truncated & ~terminated
+        running &= ~(terminated | truncated)
     envs.close()
-    return scores, experiments, observations
+    return scores, experiments, refused, cut, observations
 
 
 def _spread(actions: Batch, rows: NDArray[np.bool_]) -> Batch:

@@ -8,10 +8,11 @@ from scipy.stats import bootstrap
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
+FEWEST = 10  # below that the interval covers the mean far too seldom
 
 
 def mean_interval(values: NDArray[np.float64]) -> tuple[float, float] | None:
-    """95 % percentile bootstrap interval of the mean over instances; None for fewer than two values.
+    """95 % percentile bootstrap interval of the mean over instances; None for fewer than `FEWEST` values.
 
     The resamples are drawn with a fixed seed, so equal values get equal intervals. For a paired comparison of two
     agents pass the differences of their scores on the same instances.
@@ -19,7 +20,7 @@ def mean_interval(values: NDArray[np.float64]) -> tuple[float, float] | None:
     Args:
         values: (n,) one number per instance.
     """
-    if len(values) < 2:
+    if len(values) < FEWEST:
         return None
     result = bootstrap(
         (values,), np.mean, n_resamples=RESAMPLES, confidence_level=CONFIDENCE, method="percentile",

@@ -90,6 +90,9 @@ def test_bench__task_file(tmp_path):
         (["--task", "nowhere.json"], "nowhere.json"),
         (["--out", "no/such/folder/results.json"], "no/such/folder"),
         (["--picture", "ladder.xyz"], "xyz"),
+        (["--out", "results.png"], "two different files"),
+        (["--out", "a.svg", "--picture", "a.svg"], "two different files"),
+        (["--out", "."], "cannot write"),
         (["--nonsense"], "nonsense"),
     ],
 )
@@ -111,7 +114,7 @@ def test_bound__report(tmp_path):
     result = run("bound", "--circuits", 4, "--episodes", 10, "--task", tmp_path / "task.json")
     assert result.exit_code == 0
     assert "designs compared        12" in result.stdout
-    assert "bound for any agent" in result.stdout
+    assert "bound, to first order" in result.stdout
 
 
 def test_bound__mistakes(tmp_path):

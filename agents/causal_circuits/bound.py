@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from veilgym.agents.causal_circuits.design import NODE_WEIGHTS, NODES, add_scaled, local_information, precision
 from veilgym.agents.causal_circuits.matrices import cholesky, log_determinant
@@ -66,7 +65,7 @@ def design_bound(task: Task, circuits: int = 256, progress: Callable[[int], None
 
     Args:
         task: The public task.
-        circuits: How many circuits are drawn from the prior, at least 2; a power of 2 is best.
+        circuits: How many circuits are drawn from the prior, at least 2.
         progress: Called with 1 after each circuit.
 
     Raises:
@@ -76,12 +75,10 @@ def design_bound(task: Task, circuits: int = 256, progress: Callable[[int], None
         raise ValueError(f"circuits must be at least 2, got {circuits!r}")
     designs = enumerate_designs(task)
     mechanism = tuple(compile_mechanism(task))
-    points, _ = base_points(len(task.priors), circuits, seed=2)
+    points = SUPPORT * (2.0 * base_points(len(task.priors), circuits, seed=2) - 1.0)
     scores = np.empty((circuits, len(designs)))
     for i in range(circuits):
-        _score_designs(
-            mechanism, SUPPORT * (2.0 * norm.cdf(points[:, i]) - 1.0), designs, len(task.initial_queries), scores[i]
-        )
+        _score_designs(mechanism, points[:, i].copy(), designs, len(task.initial_queries), scores[i])
         if progress is not None:
             progress(1)
     best = int(scores.mean(axis=0).argmax())

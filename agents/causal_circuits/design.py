@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from veilgym.agents.causal_circuits.matrices import cholesky, inverse_of, log_determinant
 from veilgym.agents.causal_circuits.posterior import NOISE_FLOOR, SUPPORT, base_points, find_mode, sensitivity
@@ -48,7 +49,7 @@ class Planner:
         self.task = task
         self._mechanism = tuple(compile_mechanism(task))
         self._terms = np.array([[e.cost for e in task.experiments], [e.max_replicates for e in task.experiments]])
-        self._points, _ = base_points(len(task.priors), num_draws, seed=1)
+        self._points = _normal(base_points(len(task.priors), num_draws, seed=1))
 
     def next_experiment(self, observations: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
         """The experiment to run next in each episode, (B,); E (submit) where none is affordable."""
@@ -66,7 +67,7 @@ class Planner:
             "credits": np.full((1, 1), self.task.budget),
         }
         observation["replicates"][:, : len(self.task.initial_queries)] = 1
-        points, _ = base_points(len(self.task.priors), num_draws, seed=1)
+        points = _normal(base_points(len(self.task.priors), num_draws, seed=1))
         design, _ = self._plan(observation, points, _OFFLINE_EXCHANGES)
         return np.asarray(design[0])
 
@@ -79,6 +80,10 @@ class Planner:
         credits_left = observations["credits"][:, 0].astype(np.int64)
         _plan_batch(self._mechanism, self._terms, means, counts, credits_left, points, exchanges, design, choice)
         return design, choice
+
+
+def _normal(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.ascontiguousarray(norm.ppf(points))
 
 
 @njit(cache=True, error_model="numpy")
@@ -203,7 +208,7 @@ def change(spread, ratio, experiment, num_outputs, times):  # type: ignore[no-un
         for g in range(spread.shape[1]):
             covariance = spread[s, g]
             for i in range(experiment * num_outputs, (experiment + 1) * num_outputs):
-                growth = 1.0 + times * covariance[i, i]
+                growth = max(1.0 + times * covariance[i, i], 1e-12)
                 for a in range(size):
                     column[a] = covariance[i, a]
                 for a in range(size):
@@ -257,28 +262,31 @@ def _growth(covariance, experiment, gram):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def best_addition(terms, spread, ratio, counts, credits_left):  # type: ignore[no-untyped-def]
-    """The affordable experiment of the highest expected gain for its cost (-1 if none), and the score expected with it.
+def best_addition(terms, spread, ratio, counts, credits_left, per_credit):  # type: ignore[no-untyped-def]
+    """The affordable experiment of the highest expected gain, in all or per credit, and the score expected with it.
 
     Args:
         terms: (2, E), cost and max_replicates.
         counts: (E,) runs so far, planned ones included.
+
+    Returns:
+        The experiment, -1 if none is affordable; the expected score with it.
     """
     num_outputs = spread.shape[2] // terms.shape[1]
     gram = np.empty((num_outputs, num_outputs))
     current = expected_score(ratio)
-    best, best_rate, best_score = -1, -np.inf, current
+    best, best_gain, best_score = -1, -np.inf, current
     for e in range(terms.shape[1]):
         if counts[e] < terms[1, e] and terms[0, e] <= credits_left:
             score = score_with(spread, ratio, e, gram)
-            rate = (score - current) / terms[0, e]
-            if rate > best_rate:
-                best, best_rate, best_score = e, rate, score
+            gain = (score - current) / (terms[0, e] if per_credit else 1)
+            if best < 0 or gain > best_gain:
+                best, best_gain, best_score = e, gain, score
     return best, best_score
 
 
 @njit(cache=True, error_model="numpy")
-def plan(terms, spread, ratio, counts, credits_left, exchanges):  # type: ignore[no-untyped-def]
+def plan(terms, spread, ratio, counts, credits_left, exchanges, per_credit):  # type: ignore[no-untyped-def]
     """Spend the credits greedily, then exchange one experiment at a time while that raises the expected score.
 
     Args:
@@ -286,31 +294,39 @@ def plan(terms, spread, ratio, counts, credits_left, exchanges):  # type: ignore
         spread, ratio: from `prepare`; on return with the plan added.
         counts: (E,) runs so far; on return with the plan added.
         exchanges: how many rounds of exchanges at most.
+        per_credit: whether gains are compared per credit.
 
     Returns:
         (n,) the planned experiments.
     """
-    num_outputs = spread.shape[2] // terms.shape[1]
     planned = np.empty(max(credits_left, 0), np.int64)
-    size = 0
-    while True:
-        e, _ = best_addition(terms, spread, ratio, counts, credits_left)
-        if e < 0:
-            break
-        planned[size] = e
-        size += 1
-        counts[e] += 1
-        credits_left -= terms[0, e]
-        change(spread, ratio, e, num_outputs, 1)
+    size, credits_left = _spend(terms, spread, ratio, counts, credits_left, per_credit, planned, 0)
     for _ in range(exchanges):
-        if not _exchange(terms, spread, ratio, counts, credits_left, planned[:size]):
+        changed, credits_left = _exchange(terms, spread, ratio, counts, credits_left, planned[:size])
+        size, credits_left = _spend(terms, spread, ratio, counts, credits_left, per_credit, planned, size)
+        if not changed:
             break
     return planned[:size]
 
 
 @njit(cache=True, error_model="numpy")
+def _spend(terms, spread, ratio, counts, credits_left, per_credit, planned, size):  # type: ignore[no-untyped-def]
+    """Append the best affordable experiments to the `size` planned ones; return their number and the credits left."""
+    num_outputs = spread.shape[2] // terms.shape[1]
+    while True:
+        e, _ = best_addition(terms, spread, ratio, counts, credits_left, per_credit)
+        if e < 0:
+            return size, credits_left
+        planned[size] = e
+        size += 1
+        counts[e] += 1
+        credits_left -= terms[0, e]
+        change(spread, ratio, e, num_outputs, 1)
+
+
+@njit(cache=True, error_model="numpy")
 def _exchange(terms, spread, ratio, counts, credits_left, planned):  # type: ignore[no-untyped-def]
-    """Try to replace each planned experiment once by a better one of no greater cost; say whether any was replaced."""
+    """Try to replace each planned experiment once by a better one; say whether any was, and return the credits left."""
     num_outputs = spread.shape[2] // terms.shape[1]
     changed = False
     for p in range(planned.size):
@@ -318,14 +334,15 @@ def _exchange(terms, spread, ratio, counts, credits_left, planned):  # type: ign
         score = expected_score(ratio)
         counts[old] -= 1
         change(spread, ratio, old, num_outputs, -1)
-        new, new_score = best_addition(terms, spread, ratio, counts, terms[0, old])
-        if new_score <= score + 1e-9:
+        new, new_score = best_addition(terms, spread, ratio, counts, credits_left + terms[0, old], False)
+        if new < 0 or new_score <= score + 1e-9:
             new = old
         planned[p] = new
         counts[new] += 1
+        credits_left += terms[0, old] - terms[0, new]
         change(spread, ratio, new, num_outputs, 1)
         changed |= new != old
-    return changed
+    return changed, credits_left
 
 
 @njit(cache=True, error_model="numpy")
@@ -340,18 +357,28 @@ def _plan_batch(mechanism, terms, means, counts, credits_left, points, exchanges
     num_experiments = terms.shape[1]
     offered = terms.copy()
     runs = np.empty(num_experiments, np.int64)
+    is_even = terms[0].min() == terms[0].max()  # if all cost the same, one way of comparing them is enough
     for i in range(choice.size):
         centre, hessian = find_mode(mechanism, means[i], counts[i], 1.0)
         spread, ratio = prepare(mechanism, counts[i], _draw(points, centre, hessian), num_experiments)
         for e in range(num_experiments):
             runs[e] = counts[i, counts.shape[1] - num_experiments + e]
-            design[i, e] = 0
-        planned = plan(terms, spread.copy(), ratio.copy(), runs.copy(), credits_left[i], exchanges)
-        for p in range(planned.size):
-            design[i, planned[p]] += 1
+        best_score = -1.0
+        for per_credit in (True, False):
+            planned_ratio = ratio.copy()
+            planned = plan(terms, spread.copy(), planned_ratio, runs.copy(), credits_left[i], exchanges, per_credit)
+            score = expected_score(planned_ratio)
+            if score > best_score:
+                best_score = score
+                for e in range(num_experiments):
+                    design[i, e] = 0
+                for p in range(planned.size):
+                    design[i, planned[p]] += 1
+            if is_even:
+                break
         for e in range(num_experiments):
             offered[1, e] = terms[1, e] if design[i, e] > 0 else 0
-        best, _ = best_addition(offered, spread, ratio, runs, credits_left[i])
+        best, _ = best_addition(offered, spread, ratio, runs, credits_left[i], True)
         choice[i] = num_experiments if best < 0 else best
 
 

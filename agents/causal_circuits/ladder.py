@@ -21,13 +21,14 @@ Actions = dict[str, NDArray[Any]]
 def ladder(task: Task) -> Ladder:
     """The agents for `task`, weakest first; the prior mean is the floor."""
     predictor, planner = Predictor(task), Planner(task)
+    design = planner.fixed_design()
     ideal = IdealObserver(task, predictor, planner)
     agents = (
         RandomAgent(task),
         PriorMean(task, predictor),
         RandomExperiments(task, predictor),
-        LeastSquares(task, predictor, planner),
-        FixedDesign(task, predictor, planner),
+        LeastSquares(task, predictor, design),
+        FixedDesign(task, predictor, design),
         ideal,
     )
     return Ladder(agents, floor=PriorMean.name, ideal=ideal.name, infer=ideal.submit)
@@ -123,11 +124,11 @@ class FixedDesign(_CircuitAgent):
     """Runs the design of the highest expected score that looks at no readout; predicts the posterior mean."""
 
     name = "best fixed design"
-    description = "the design with the best expected score, the same in every episode; posterior mean"
+    description = "the design of the best expected score that was found, the same in every episode; posterior mean"
 
-    def __init__(self, task: Task, predictor: Predictor, planner: Planner) -> None:
+    def __init__(self, task: Task, predictor: Predictor, design: NDArray[np.int64]) -> None:
         super().__init__(task, predictor)
-        self.design = planner.fixed_design()
+        self.design = design
 
     def choose(self, observations: Observations) -> NDArray[np.int64]:
         missing = observations["replicates"][:, len(self.task.initial_queries) :] < self.design

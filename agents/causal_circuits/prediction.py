@@ -30,13 +30,13 @@ class Predictor:
 
     Args:
         task: The public task.
-        num_samples: M, samples of each posterior; a power of 2.
+        num_samples: M, samples of each posterior.
     """
 
     def __init__(self, task: Task, num_samples: int = 1024) -> None:
         self.task = task
         self._mechanism = tuple(compile_mechanism(task))
-        self._points, self._radial = base_points(len(task.priors), num_samples)
+        self._points = base_points(len(task.priors), num_samples)
 
     def posterior_mean(self, observations: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
         """Posterior mean of the targets, (B, Q, O), for batched observations."""
@@ -56,7 +56,7 @@ class Predictor:
     def _predict(self, observations: dict[str, NDArray[Any]], iterations: int) -> NDArray[np.float64]:
         means, counts = summarise(observations, len(self.task.outputs))
         prediction = np.empty((len(means), *self.task.prediction_shape))
-        predict(self._mechanism, means, counts, self._points, self._radial, iterations, prediction)
+        predict(self._mechanism, means, counts, self._points, iterations, prediction)
         return prediction
 
 
@@ -69,17 +69,38 @@ def summarise(observations: dict[str, NDArray[Any]], num_outputs: int) -> tuple[
 
 
 @njit(cache=True, error_model="numpy")
-def predict(mechanism, means, counts, points, radial, iterations, prediction):  # type: ignore[no-untyped-def]
+def predict(mechanism, means, counts, points, iterations, prediction):  # type: ignore[no-untyped-def]
     """Write the posterior mean of the targets (iterations 0) or the submission of highest expected score, (B, Q, O)."""
     predicted, scale = mechanism[5], mechanism[7]
     theta = np.empty(points.shape)
     weight = np.empty(points.shape[1])
     target = np.empty((predicted.shape[1], scale.size, points.shape[1]))
     for i in range(means.shape[0]):
-        sample(mechanism, means[i], counts[i], points, radial, theta, weight)
+        sample(mechanism, means[i], counts[i], points, theta, weight)
         _targets_of(mechanism, theta, target)
         _weighted_mean(target, weight, prediction[i])
-        _maximise_score(target, weight, scale, iterations, prediction[i])
+        if iterations > 0:
+            _submit_best(target, weight, scale, iterations, prediction[i])
+
+
+@njit(cache=True, error_model="numpy")
+def _submit_best(target, weight, scale, iterations, submission):  # type: ignore[no-untyped-def]
+    """Improve `submission` (Q, O), the posterior mean, or start from the likeliest sample if that leads higher."""
+    likeliest = 0
+    for m in range(weight.size):
+        if weight[m] > weight[likeliest]:
+            likeliest = m
+    other = np.empty(submission.shape)
+    for query in range(submission.shape[0]):
+        for column in range(submission.shape[1]):
+            other[query, column] = target[query, column, likeliest]
+    _maximise_score(target, weight, scale, iterations, submission)
+    _maximise_score(target, weight, scale, iterations, other)
+    tilted = np.empty(weight.size)
+    if _tilt(target, weight, scale, other, tilted) > _tilt(target, weight, scale, submission, tilted):
+        for query in range(submission.shape[0]):
+            for column in range(submission.shape[1]):
+                submission[query, column] = other[query, column]
 
 
 @njit(cache=True, error_model="numpy")
@@ -149,7 +170,7 @@ def _maximise_score(target, weight, scale, iterations, submission):  # type: ign
 
 @njit(cache=True, error_model="numpy")
 def _tilt(target, weight, scale, submission, tilted):  # type: ignore[no-untyped-def]
-    """Write the weights weight * score^2 (M,), normalised, where score is that of `submission` against each target."""
+    """Write weight * score^2 (M,), normalised, for the score of `submission` at each target; return its mean."""
     num_queries, num_outputs, num_samples = target.shape
     for m in range(num_samples):
         tilted[m] = 0.0
@@ -158,10 +179,12 @@ def _tilt(target, weight, scale, submission, tilted):  # type: ignore[no-untyped
             for m in range(num_samples):
                 error = (target[query, column, m] - submission[query, column]) / scale[column]
                 tilted[m] += error * error
-    total = 0.0
+    total = expected = 0.0
     for m in range(num_samples):
         score = 1.0 / (1.0 + tilted[m] / (num_queries * num_outputs))
         tilted[m] = weight[m] * score * score
         total += tilted[m]
+        expected += weight[m] * score
     for m in range(num_samples):
         tilted[m] /= total
+    return expected

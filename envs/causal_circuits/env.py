@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.episodes import NO_LIMIT, RUNNING, UNSTARTED, Episodes
 from veilgym.envs.causal_circuits.payload import Observation, action_space, observation_space, observe
+from veilgym.envs.causal_circuits.rendering.viewer import RENDER_FPS, RENDER_MODES, check_render_mode, render_episode
 from veilgym.envs.causal_circuits.request import Refusal, explain_request, read_request
 from veilgym.envs.causal_circuits.task import TaskSource, load_task
-from veilgym.envs.causal_circuits.rendering.viewer import RENDER_FPS, RENDER_MODES, check_render_mode, render_episode
 from veilgym.envs.core.seeding import check_seed, check_split
 
 
@@ -21,36 +21,37 @@ class CausalCircuitsEnv(gym.Env[Observation, dict[str, Any]]):
     """Find out how a hidden circuit works by a few noisy experiments, then predict what it does.
 
     ## Description
-    Four nodes: the roots u and v are 0 unless clamped, x = tanh(bx + wu u + wv v) and y = tanh(by + wx x + yu u + yv v).
-    Clamping a node replaces its equation. Biases are uniform on [-0.2, 0.2], weights on [-0.9, 0.9]; they are drawn anew
-    for each episode and stay hidden. An experiment clamps one node and reads x and y, each with Gaussian noise of standard
-    deviation 0.035. Another circuit, budget, noise or choice of queries is given by `task`; with E experiments, Q
-    prediction queries, O outputs, R = initial queries + E rows and J replicates, the shapes are as in brackets.
+    Four nodes: the roots u and v are 0 unless clamped, x = tanh(bx + wu u + wv v) and y = tanh(by + wx x + yu u + yv
+    v). Clamping a node replaces its equation. Biases are uniform on [-0.2, 0.2], weights on [-0.9, 0.9]; they are
+    drawn anew for each episode and stay hidden. An experiment clamps one node and reads x and y, each with Gaussian
+    noise of standard deviation 0.035. Another circuit, budget, noise or choice of queries is given by `task`; with E
+    experiments, Q prediction queries, O outputs, R = initial queries + E rows and J replicates, the shapes are as in
+    brackets.
 
     ## Observation Space
     | key | dtype | shape | range | meaning |
     |---|---|---|---|---|
     | `readouts` | float32 | (52,) [R J O] | -1.245 to 1.245 | x, y by row and replicate, flat; 0 where not measured |
-    | `replicates` | int8 | (13,) [R] | 0 to 2 | how often each row has been measured; row 0 is the initial query, once |
-    | `credits` | int32 | (1,) | 0 to 8 | experiments still affordable |
+    | `replicates` | int8 | (13,) [R] | 0 to 2 | how often each row has been measured; row 0 is the initial query |
+    | `credits` | int32 | (1,) | 0 to 8 | credits left |
 
     ## Action Space
     `Dict(choice=Discrete(13), prediction=Box(-1, 1, (8, 2), float64))`. A choice of 0 to 11 runs the experiment of that
-    index in the task file and ignores `prediction`; 12 submits `prediction` (a row per prediction query, columns x, y) and
-    ends the episode. Any finite matrix is accepted, also outside [-1, 1].
+    index in the task file and ignores `prediction`; 12 submits `prediction` (a row per prediction query, columns x,
+    y) and ends the episode. Any finite matrix is accepted, also outside [-1, 1].
 
-    `info["action_mask"]` (int8, (13,)) and `action_masks()` (bool) say what would be accepted. Anything else is refused: it
-    costs nothing, changes nothing, earns 0; `info["refusal"]` holds the code of `veilgym.envs.causal_circuits.request.Refusal`
-    (0 if accepted) and `info["reason"]` a sentence.
+    `info["action_mask"]` (int8, (13,)) and `action_masks()` (bool) say what would be accepted. Anything else is
+    refused: it costs nothing, changes nothing, earns 0; `info["refusal"]` holds the code of
+    `veilgym.envs.causal_circuits.request.Refusal` (0 if accepted) and `info["reason"]` a sentence.
 
     ## Rewards
     0 until the submission, then 1 / (1 + mean(((prediction - target) / 0.035)**2)), where target holds the noiseless
     outputs: 1 if exact, 0.5 if the root mean square error is one noise standard deviation.
 
     ## Starting State
-    The initial query (u = v = 0) has been measured once. All readouts of an episode are fixed by its seed and index, so they
-    depend on neither the order of experiments nor the vector width. `reset(seed=s)` starts sequence s at index 0, `reset()`
-    goes on to the next index.
+    The initial query (u = v = 0) has been measured once. All readouts of an episode are fixed by its seed and index,
+    so they depend on neither the order of experiments nor the vector width. `reset(seed=s)` starts sequence s at
+    index 0, `reset()` goes on to the next index.
 
     ## Episode End
     Terminated by an accepted submission. `gym.make` adds a limit of 64 steps, refused requests included (truncated).
@@ -72,7 +73,7 @@ class CausalCircuitsEnv(gym.Env[Observation, dict[str, Any]]):
         self.task = load_task(task)
         self.split = check_split(split)
         self.render_mode = check_render_mode(render_mode)
-        self.observation_space = observation_space(self.task)
+        self.observation_space = observation_space(self.task)  # type: ignore[assignment]
         self.action_space = action_space(self.task)
         self._episodes = Episodes(self.task, 1, self.split, NO_LIMIT)
 
@@ -97,9 +98,10 @@ class CausalCircuitsEnv(gym.Env[Observation, dict[str, Any]]):
         return self._observation(), float(reward[0]), bool(terminated[0]), False, self._info(int(refusal[0]), action)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """(E + 1,) bool, true where a request would be accepted (a submission: with a finite matrix of the right shape)."""
+        """(E + 1,) bool, true where a request would be accepted; a submission needs a finite matrix of its shape."""
         self._require_reset("action_masks")
-        return self._episodes.action_mask[0].astype(np.bool_)
+        mask: NDArray[np.bool_] = self._episodes.action_mask[0].astype(np.bool_)
+        return mask
 
     def render(self) -> Any:
         """Return the public record as text or as an image (H, W, 3) uint8; after the end also the targets."""

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.evaluator import score_submissions, targets, working_space
@@ -296,7 +295,7 @@ def _experiment(terms, tile, dearest, i, e, row, replicate):  # type: ignore[no-
 @kernel
 def _judge(terms, tile, rules, i, request, is_finite):  # type: ignore[no-untyped-def]
     """Return the `Refusal` code of a request that is not an acceptable experiment; 0 for an acceptable submission."""
-    _, _, ledger, credits_left, replicates, _, _, _ = tile
+    ledger, replicates = tile[2], tile[4]
     submit = terms.shape[1]
     if ledger[i].phase > RUNNING:
         return _EPISODE_OVER
@@ -312,7 +311,7 @@ def _judge(terms, tile, rules, i, request, is_finite):  # type: ignore[no-untype
     return _NONE if is_finite else _NON_FINITE_PREDICTION
 
 
-@njit(error_model="numpy", inline="always", _nrt=False)
+@kernel
 def _is_finite(prediction, i):  # type: ignore[no-untyped-def]
     finite = True
     for query in range(prediction.shape[1]):
@@ -324,7 +323,6 @@ def _is_finite(prediction, i):  # type: ignore[no-untyped-def]
 @kernel
 def _submit(constants, tile, prediction, lists, count, space, reward):  # type: ignore[no-untyped-def]
     """Keep and score the predictions of the `count` listed episodes."""
-    wiring, _, outputs, clamps, columns, _ = constants
     _, coefficients, _, _, _, _, action_mask, submissions = tile
     for j in range(count):
         i = lists[2, j]
@@ -335,9 +333,7 @@ def _submit(constants, tile, prediction, lists, count, space, reward):  # type: 
             action_mask[i, e] = 0
     for first in range(0, count, _CHUNK):
         chunk, size = lists[2, first:], min(_CHUNK, count - first)
-        score_submissions(
-            wiring, outputs, clamps, prediction.shape[1], columns[1], coefficients, submissions, chunk, size, space, reward
-        )  # fmt: skip
+        score_submissions(constants, coefficients, submissions, chunk, size, space, reward)
 
 
 @kernel

@@ -28,22 +28,19 @@ def working_space(num_nodes: int, num_coefficients: int, count: int) -> NDArray[
 
 
 @kernel
-def score_submissions(
-    wiring, outputs, clamps, num_queries, scale, coefficients, submissions, which, count, space, reward
-):  # type: ignore[no-untyped-def]  # fmt: skip
-    """Write the scores of submissions: 1 / (1 + the mean of the squared errors in units of `scale`).
+def score_submissions(constants, coefficients, submissions, which, count, space, reward):  # type: ignore[no-untyped-def]
+    """Write the scores of submissions: 1 / (1 + the mean of the squared errors in units of the scale).
 
     Args:
-        wiring, outputs, scale: as in `Mechanism`.
-        clamps: (N, R + Q) float64, whose last Q columns are `Mechanism.predicted`.
-        num_queries: Q.
+        constants: the arrays of a task, as the engine packs them.
         coefficients: (K, B) float32.
         submissions: (B, Q, O) float64.
         which: uint64 numbers, whose first `count` are the submissions to score.
         space: the `working_space` for `count` submissions or more.
         reward: (B,) float64, written.
     """
-    num_nodes, num_outputs = wiring.shape[0], outputs.size
+    wiring, _, outputs, clamps, columns, _ = constants
+    num_nodes, num_outputs, num_queries = wiring.shape[0], outputs.size, submissions.shape[1]
     values, spread, total = space[:num_nodes], space[num_nodes:-1], space[-1]
     for k in range(coefficients.shape[0]):
         for j in range(count):
@@ -54,7 +51,7 @@ def score_submissions(
     for query in range(num_queries):
         propagate(wiring, spread, clamps, clamps.shape[1] - num_queries + query, values, lanes)
         for column in range(num_outputs):
-            value, unit = values[outputs[column]], 1.0 / scale[column]
+            value, unit = values[outputs[column]], 1.0 / columns[1, column]
             for j in range(count):
                 error = (submissions[which[j], query, column] - value[j]) * unit
                 total[j] += error * error

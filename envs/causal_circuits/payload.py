@@ -37,7 +37,7 @@ class Readout:
 
 @dataclass(frozen=True)
 class Payload:
-    """Everything an agent may know of an episode beyond the task: credits left and the readouts, by row and replicate."""
+    """All that an agent may know of an episode beyond the task: credits left and the readouts, by row and replicate."""
 
     credits: int
     readouts: tuple[Readout, ...]

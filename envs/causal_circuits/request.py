@@ -77,7 +77,7 @@ def _entries(row: Any) -> Iterable[Any]:
 
 def _shape(prediction: Any) -> tuple[int, ...] | None:
     try:
-        return np.shape(prediction)
+        return tuple(np.shape(prediction))
     except ValueError:  # ragged
         return None
 

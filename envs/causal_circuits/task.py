@@ -105,6 +105,15 @@ class Task:
         """The action index that submits the prediction; the experiments have the indices below it."""
         return len(self.experiments)
 
+    @cached_property
+    def longest_episode(self) -> int:
+        """The most accepted requests that an episode can have: the cheapest experiments first, then the submission."""
+        left, steps = self.budget, 1
+        for experiment in sorted(self.experiments, key=lambda experiment: experiment.cost):
+            runs = min(experiment.max_replicates, left // experiment.cost)
+            steps, left = steps + runs, left - runs * experiment.cost
+        return steps
+
     @property
     def max_replicates(self) -> int:
         """The largest number of replicates of any measured query."""
@@ -136,7 +145,7 @@ class ExperimentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TaskFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The schema of a task file. `model` and `prior` are in the notation of `veilgym.envs.causal_circuits.equations`."""
+    """The schema of a task file; the notation of `model` and `prior` is that of the module `equations`."""
 
     task_id: _Name
     version: _Name
@@ -161,10 +170,11 @@ class TaskFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_task(source: TaskSource = None) -> Task:
-    """Return the task described by `source`: a file path, a mapping of the same schema, a `Task`, or None for the default.
+    """Return the task that `source` describes: a file path, a mapping of its schema, a `Task`, or None for the default.
 
     Raises:
-        ValueError: the file cannot be read, or a field is wrong; the message names the field, its value and what is allowed.
+        ValueError: the file cannot be read, or a field is wrong; the message names the field, its value and what is
+            allowed.
     """
     if isinstance(source, Task):
         return source
@@ -289,7 +299,7 @@ def _check_restatements(file: TaskFile, task: Task) -> None:
 
 
 def action_schema(task: Task) -> dict[str, Any]:
-    """The JSON schema of a request for an experiment: an object whose only field, `action_id`, is an experiment's id."""
+    """The JSON schema of a request for an experiment: an object whose only field, `action_id`, is an id."""
     return {
         "type": "object",
         "properties": {"action_id": {"type": "string", "enum": [experiment.id for experiment in task.experiments]}},

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from veilgym.envs.causal_circuits.env import CausalCircuitsEnv
 from veilgym.envs.causal_circuits.episodes import NO_LIMIT, UNSTARTED, Episodes
 from veilgym.envs.causal_circuits.payload import Observation, action_space, observation_space, observe
+from veilgym.envs.causal_circuits.rendering.viewer import check_render_mode, render_episode
 from veilgym.envs.causal_circuits.request import explain, read_requests
 from veilgym.envs.causal_circuits.task import TaskSource, load_task
-from veilgym.envs.causal_circuits.rendering.viewer import check_render_mode, render_episode
 from veilgym.envs.core.seeding import check_seed, check_split, spread_seed
 
 Infos = dict[str, Any]
@@ -73,7 +73,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         self._episodes.seed(seeds)
         self._episodes.begin(mask)
         self._has_begun = bool(np.all(self._episodes.ledger["phase"] != UNSTARTED))
-        infos = self._infos(mask, np.zeros(self.num_envs, np.int64), np.where(mask, self._no_reason, None))
+        infos = self._infos(mask, np.zeros(self.num_envs, np.int64), _only(mask, self._no_reason))
         return observe(self._episodes), infos
 
     def step(
@@ -131,7 +131,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         for i in np.flatnonzero(done):
             final_obs[i] = {key: batch[i] for key, batch in last.items()}
         final_refusal = np.where(done, infos["refusal"], 0)
-        final_info = self._infos(done, final_refusal, np.where(done, infos["reason"], None))
+        final_info = self._infos(done, final_refusal, _only(done, infos["reason"]))
         self._episodes.begin(done)
         refusal, reason = np.where(done, 0, infos["refusal"]), np.where(done, "", infos["reason"])
         infos = self._infos(self._everywhere, refusal, reason)
@@ -170,6 +170,13 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
     def _require_reset(self, method: str) -> None:
         if not self._has_begun:
             raise ResetNeeded(f"Cannot call envs.{method}() before calling envs.reset()")
+
+
+def _only(where: NDArray[np.bool_], reasons: NDArray[np.object_]) -> NDArray[np.object_]:
+    """A copy with None outside `where`."""
+    kept = reasons.copy()
+    kept[~where] = None
+    return kept
 
 
 def _at_least_one(name: str, value: Any) -> int:

@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-# For compiled code that neither allocates nor keeps arrays: without numba's reference counts, a call costs half as much.
-kernel = njit(cache=True, error_model="numpy", _nrt=False)
+# For compiled code that neither allocates nor keeps arrays: without reference counts a call costs half as much.
+kernel = njit(cache=True, error_model="numpy", _nrt=False)  # type: ignore[call-overload]
 
 _INV_LN2 = 1.0 / math.log(2.0)
 _LN2_HIGH = 6.93147180369123816490e-01  # the leading bits of ln 2, so that n * _LN2_HIGH is exact

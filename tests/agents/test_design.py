@@ -109,7 +109,7 @@ def test_planner__finds_the_best_of_all_designs():
         _, ratio = d.prepare(MECHANISM, counts_of(design), z, 12)
         scores.append(d.expected_score(ratio))
     spread, ratio = d.prepare(MECHANISM, counts_of([0] * 12), z, 12)
-    planned = d.plan(TERMS, spread, ratio, np.zeros(12, np.int64), 3, 10)
+    planned = d.plan(TERMS, spread, ratio, np.zeros(12, np.int64), 3, 10, True)
     found = np.bincount(planned, minlength=12)
     assert d.expected_score(ratio) == pytest.approx(max(scores), rel=1e-3)
     assert found.sum() == 3

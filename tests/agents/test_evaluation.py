@@ -74,6 +74,8 @@ def test_evaluate__an_agent_that_never_submits_scores_0():
     found = evaluate(Stubborn(), CIRCUITS, episodes=3)
     assert found.scores.tolist() == [0.0, 0.0, 0.0]
     assert found.experiments.tolist() == [0, 0, 0]
+    assert found.refused.tolist() == [64, 64, 64]
+    assert found.truncated.all()
 
 
 def test_evaluate__reports_progress_for_every_episode():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from veilgym.agents.causal_circuits.posterior import base_points, find_mode, sensitivity
+from veilgym.agents.causal_circuits.posterior import base_points, find_mode, sample, sensitivity
 from veilgym.agents.causal_circuits.prediction import Predictor, summarise
 from veilgym.envs.causal_circuits.mechanism import compile_mechanism
 from veilgym.envs.causal_circuits.task import load_task, read_document
@@ -75,7 +75,7 @@ def metropolis(observation, seed, chains=256, steps=6000, burn=2000):
 def test_posterior_mean__long_markov_chains(name):
     _, observation = simulate(DESIGNS[name], seed=len(name))
     expected, error = metropolis(observation, seed=1)
-    found = Predictor(TASK, num_samples=65536).posterior_mean(observation)[0]
+    found = Predictor(TASK, num_samples=16384).posterior_mean(observation)[0]
     # The last term is for our own sampling error, which is largest where the data say little.
     assert np.all(np.abs(found - expected) < 5.0 * error + 0.01), np.abs(found - expected).max()
 
@@ -173,11 +173,32 @@ def test_find_mode__scipy(seed):
     assert objective(found) <= expected.fun + 1e-4
 
 
-def test_base_points__standard_normal_and_t():
-    points, radial = base_points(3, 4096)
-    np.testing.assert_allclose(points.mean(axis=1), 0.0, atol=0.01)
-    np.testing.assert_allclose(np.cov(points), np.eye(3), atol=0.02)
-    assert (points[0] * radial).var() == pytest.approx(8.0 / 6.0, abs=0.05)
+@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("seed", range(20))
+def test_sample__effective_size_at_the_default_number(name, seed):
+    _, observation = simulate(DESIGNS[name], seed)
+    means, counts = summarise(observation, 2)
+    theta, weight = np.empty((7, 1024)), np.empty(1024)
+    effective = sample(tuple(compile_mechanism(TASK)), means[0], counts[0], base_points(7, 1024), theta, weight)
+    assert effective == pytest.approx(1.0 / (weight**2).sum())
+    assert effective > 100
+    assert ((theta.T >= LOW) & (theta.T <= HIGH)).all()
+
+
+def test_sample__without_data_is_the_prior():
+    theta, weight = np.empty((7, 4096)), np.empty(4096)
+    nothing = np.zeros((13, 2)), np.zeros(13, np.int64)
+    sample(tuple(compile_mechanism(TASK)), *nothing, base_points(7, 4096), theta, weight)
+    scaled = (theta - LOW[:, None]) / (HIGH - LOW)[:, None]
+    for quantile in (0.1, 0.5, 0.9):
+        np.testing.assert_allclose((scaled < quantile) @ weight, quantile, atol=0.03)
+
+
+def test_base_points__evenly_spread():
+    points = base_points(3, 3000)
+    assert points.shape == (3, 3000)
+    np.testing.assert_allclose(points.mean(axis=1), 0.5, atol=0.005)
+    np.testing.assert_allclose(np.corrcoef(points), np.eye(3), atol=0.03)
 
 
 def test_least_squares__recovers_a_circuit_without_noise():

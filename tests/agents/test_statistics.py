@@ -20,9 +20,10 @@ def test_mean_interval__coverage():
     assert 0.90 <= covered <= 0.98
 
 
-def test_mean_interval__fewer_than_two_values():
-    assert mean_interval(np.array([0.5])) is None
+def test_mean_interval__too_few_values():
+    assert mean_interval(np.arange(9.0)) is None
     assert mean_interval(np.array([])) is None
+    assert mean_interval(np.arange(10.0)) is not None
 
 
 def test_mean_interval__same_values_same_interval():

@@ -18,13 +18,12 @@ from gymnasium.error import DependencyNotInstalled
 from gymnasium.wrappers import RecordVideo
 
 import veilgym  # noqa: F401
-from veilgym.envs.causal_circuits.rendering.canvas import Box
-from veilgym.envs.causal_circuits.rendering.circuit_graph import lay_out
 from veilgym.envs.causal_circuits.env import CausalCircuitsEnv
 from veilgym.envs.causal_circuits.episodes import NO_LIMIT, TRUNCATED, Episodes
 from veilgym.envs.causal_circuits.equations import parse_model
 from veilgym.envs.causal_circuits.payload import observe
-from veilgym.envs.causal_circuits.task import load_task
+from veilgym.envs.causal_circuits.rendering.canvas import Box
+from veilgym.envs.causal_circuits.rendering.circuit_graph import lay_out
 from veilgym.envs.causal_circuits.rendering.viewer import (
     equation_text,
     query_text,
@@ -32,6 +31,7 @@ from veilgym.envs.causal_circuits.rendering.viewer import (
     score_text,
     view_episode,
 )
+from veilgym.envs.causal_circuits.task import load_task
 
 SHAPE = (720, 1280, 3)
 EVERY_MODE = pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
