@@ -7,6 +7,10 @@ README = Path(__file__).parents[1] / "README.md"
 PROMISE = re.compile(r"^print\(.*\)  # (.*)$", re.MULTILINE)
 
 
+def test_readme__has_no_placeholder():
+    assert not re.search(r"@[A-Z]+@|TODO", README.read_text("utf-8"))
+
+
 def test_readme__examples(capsys):
     blocks = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
     assert len(blocks) >= 4

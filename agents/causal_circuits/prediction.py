@@ -79,28 +79,7 @@ def predict(mechanism, means, counts, points, iterations, prediction):  # type: 
         sample(mechanism, means[i], counts[i], points, theta, weight)
         _targets_of(mechanism, theta, target)
         _weighted_mean(target, weight, prediction[i])
-        if iterations > 0:
-            _submit_best(target, weight, scale, iterations, prediction[i])
-
-
-@njit(cache=True, error_model="numpy")
-def _submit_best(target, weight, scale, iterations, submission):  # type: ignore[no-untyped-def]
-    """Improve `submission` (Q, O), the posterior mean, or start from the likeliest sample if that leads higher."""
-    likeliest = 0
-    for m in range(weight.size):
-        if weight[m] > weight[likeliest]:
-            likeliest = m
-    other = np.empty(submission.shape)
-    for query in range(submission.shape[0]):
-        for column in range(submission.shape[1]):
-            other[query, column] = target[query, column, likeliest]
-    _maximise_score(target, weight, scale, iterations, submission)
-    _maximise_score(target, weight, scale, iterations, other)
-    tilted = np.empty(weight.size)
-    if _tilt(target, weight, scale, other, tilted) > _tilt(target, weight, scale, submission, tilted):
-        for query in range(submission.shape[0]):
-            for column in range(submission.shape[1]):
-                submission[query, column] = other[query, column]
+        _maximise_score(target, weight, scale, iterations, prediction[i])
 
 
 @njit(cache=True, error_model="numpy")
@@ -145,7 +124,7 @@ def _weighted_mean(target, weight, mean):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, error_model="numpy")
 def _maximise_score(target, weight, scale, iterations, submission):  # type: ignore[no-untyped-def]
-    """Raise the expected score of `submission` (Q, O) in place, by minorise-maximise steps until they are tiny.
+    """Raise the expected score of `submission` (Q, O), the posterior mean, by minorise-maximise steps.
 
     With d the mean squared normalised error, the score s = 1 / (1 + d) is convex in d and thus at least s0 + s0^2 (d0
     - d), where s0 and d0 are its present values. That bound is greatest at the mean of the targets with weights
@@ -170,7 +149,7 @@ def _maximise_score(target, weight, scale, iterations, submission):  # type: ign
 
 @njit(cache=True, error_model="numpy")
 def _tilt(target, weight, scale, submission, tilted):  # type: ignore[no-untyped-def]
-    """Write weight * score^2 (M,), normalised, for the score of `submission` at each target; return its mean."""
+    """Write weight * score^2 (M,), normalised, for the score of `submission` at each target."""
     num_queries, num_outputs, num_samples = target.shape
     for m in range(num_samples):
         tilted[m] = 0.0
@@ -179,12 +158,10 @@ def _tilt(target, weight, scale, submission, tilted):  # type: ignore[no-untyped
             for m in range(num_samples):
                 error = (target[query, column, m] - submission[query, column]) / scale[column]
                 tilted[m] += error * error
-    total = expected = 0.0
+    total = 0.0
     for m in range(num_samples):
         score = 1.0 / (1.0 + tilted[m] / (num_queries * num_outputs))
         tilted[m] = weight[m] * score * score
         total += tilted[m]
-        expected += weight[m] * score
     for m in range(num_samples):
         tilted[m] /= total
-    return expected
