@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilgym.agents.agent import Agent, generators
-from veilgym.agents.causal_circuits.design import Planner
+from veilgym.agents.causal_circuits.planner import Planner
 from veilgym.agents.causal_circuits.prediction import Predictor
 from veilgym.agents.ladder import Ladder
 from veilgym.envs.causal_circuits.task import Task

@@ -27,6 +27,7 @@ from veilgym.envs.causal_circuits.mechanism import (
     compile_mechanism,
     draw_coefficients,
     measure,
+    terms_of,
 )
 from veilgym.envs.causal_circuits.request import NO_FAULTS, Refusal
 from veilgym.envs.causal_circuits.task import Task
@@ -169,7 +170,7 @@ def _pack(mechanism: Mechanism, task: Task) -> tuple[NDArray[Any], ...]:
         mechanism.outputs,
         np.concatenate([mechanism.measured, mechanism.predicted], axis=1),
         np.stack([mechanism.noise_std, mechanism.scale]),
-        np.array([[e.cost for e in task.experiments], [e.max_replicates for e in task.experiments]]),
+        terms_of(task),
     )
 
 

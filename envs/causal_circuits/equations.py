@@ -105,9 +105,9 @@ def _parse_equation(text: str) -> Equation:
 
 
 def _check_remark(remark: str, equations: list[Equation]) -> None:
-    roots = _ROOT_REMARK.fullmatch(remark)
-    determined = {equation.node for equation in equations}
-    if roots is not None and not determined & set(roots[1].split("=")):
+    stated = _ROOT_REMARK.fullmatch(remark)
+    roots = {parent for e in equations for _, parent in e.weights} - {e.node for e in equations}
+    if stated is not None and set(stated[1].split("=")) <= roots:
         return
     if _INTERVENTION_REMARK.fullmatch(remark) is None:
         raise ValueError(f"{remark!r} is not understood; allowed after the equations is that unclamped roots are 0")

@@ -22,6 +22,15 @@ def targets(mechanism: Mechanism, coefficients: NDArray[np.float32]) -> NDArray[
     return target
 
 
+def score(prediction: NDArray[np.float64], target: NDArray[np.float64], scale: NDArray[np.float64]) -> float:
+    """The score of one submission (Q, O) against its target (Q, O), with the scale (O,) of each output.
+
+    1 / (1 + mean(((prediction - target) / scale)**2)): 1 if exact, 0.5 if off by one scale everywhere; 0 on overflow.
+    """
+    with np.errstate(over="ignore"):
+        return float(1.0 / (1.0 + np.mean(((prediction - target) / scale) ** 2)))
+
+
 def working_space(num_nodes: int, num_coefficients: int, count: int) -> NDArray[np.float64]:
     """Room for `score_submissions` to score `count` submissions at a time: (N + K + 1, count) float64."""
     return np.zeros((num_nodes + num_coefficients + 1, count))
@@ -29,7 +38,7 @@ def working_space(num_nodes: int, num_coefficients: int, count: int) -> NDArray[
 
 @kernel
 def score_submissions(constants, coefficients, submissions, which, count, space, reward):  # type: ignore[no-untyped-def]
-    """Write the scores of submissions: 1 / (1 + the mean of the squared errors in units of the scale).
+    """Write the `score` of many submissions.
 
     Args:
         constants: the arrays of a task, as the engine packs them.

@@ -71,6 +71,11 @@ def compile_mechanism(task: Task) -> Mechanism:
     )
 
 
+def terms_of(task: Task) -> NDArray[np.int64]:
+    """(2, E): what each experiment costs, and how often it may be run."""
+    return np.array([[e.cost for e in task.experiments], [e.max_replicates for e in task.experiments]])
+
+
 def _clamps(queries: tuple[Query, ...], nodes: dict[str, int]) -> NDArray[np.float64]:
     clamps = np.full((len(nodes), len(queries)), np.nan)
     for column, query in enumerate(queries):

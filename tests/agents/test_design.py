@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from veilgym.agents.causal_circuits import design as d
+from veilgym.agents.causal_circuits import planner as p
 from veilgym.agents.causal_circuits.bound import design_bound, enumerate_designs
 from veilgym.envs.causal_circuits.mechanism import compile_mechanism
 from veilgym.envs.causal_circuits.task import load_task, read_document
@@ -109,7 +110,7 @@ def test_planner__finds_the_best_of_all_designs():
         _, ratio = d.prepare(MECHANISM, counts_of(design), z, 12)
         scores.append(d.expected_score(ratio))
     spread, ratio = d.prepare(MECHANISM, counts_of([0] * 12), z, 12)
-    planned = d.plan(TERMS, spread, ratio, np.zeros(12, np.int64), 3, 10, True)
+    planned = p.plan(TERMS, spread, ratio, np.zeros(12, np.int64), 3, 10, True)
     found = np.bincount(planned, minlength=12)
     assert d.expected_score(ratio) == pytest.approx(max(scores), rel=1e-3)
     assert found.sum() == 3
@@ -117,13 +118,13 @@ def test_planner__finds_the_best_of_all_designs():
 
 def test_planner__fixed_design_is_the_best_of_all():
     # The planner searches greedily with exchanges; `design_bound` compares all 28,314.
-    found = tuple(int(n) for n in d.Planner(TASK).fixed_design())
+    found = tuple(int(n) for n in p.Planner(TASK).fixed_design())
     assert found == design_bound(TASK, circuits=32).best_fixed
 
 
 def test_planner__respects_costs_and_credits():
     experiments = [{"id": f"e{i}", "query": {"u": 1.0 + i}, "cost": 3, "max_replicates": 2} for i in range(2)]
-    planner = d.Planner(small_task(experiments=experiments, budget=7))
+    planner = p.Planner(small_task(experiments=experiments, budget=7))
     assert planner.fixed_design().sum() == 2
     broke = {
         "readouts": np.zeros((1, 3, 2, 2), np.float32),

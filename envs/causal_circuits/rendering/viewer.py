@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.episodes import RUNNING, TERMINATED, Episodes
 from veilgym.envs.causal_circuits.equations import Equation
+from veilgym.envs.causal_circuits.evaluator import score
 from veilgym.envs.causal_circuits.payload import Payload, decode, observe
 from veilgym.envs.causal_circuits.task import Query, Task
 
@@ -116,9 +117,7 @@ def view_episode(episodes: Episodes, episode: int) -> View:
 
 def _outcome(episodes: Episodes, episode: int) -> Outcome:
     prediction, target = episodes.submissions[episode].copy(), episodes.targets(episode)
-    with np.errstate(over="ignore"):
-        mean_square = np.mean(((prediction - target) / np.array(episodes.task.scale)) ** 2)
-    return Outcome(prediction, target, float(1.0 / (1.0 + mean_square)))
+    return Outcome(prediction, target, score(prediction, target, np.array(episodes.task.scale)))
 
 
 def equation_text(equation: Equation) -> str:
