@@ -1,0 +1,1 @@
+"""Views of the environments for a consumer; none yet."""

@@ -39,14 +39,6 @@ def _five_rounds(c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64, k0:
 
 
 @kernel
-def philox(key: np.uint64, c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64) -> Words:
-    """Return the four 32-bit words of the block (c0, c1, c2, c3) under the 64-bit `key`."""
-    c0, c1, c2, c3 = _five_rounds(c0, c1, c2, c3, key, key >> WORD_BITS)
-    c0, c1, c2, c3 = _five_rounds(c0, c1, c2, c3, key + _FIVE * _W0, (key >> WORD_BITS) + _FIVE * _W1)
-    return c0 & LOW_WORD, c1 & LOW_WORD, c2 & LOW_WORD, c3 & LOW_WORD
-
-
-@kernel
 def unit_uniform(word: np.uint64) -> float:
     """Map a word to the midpoint of its cell of (0, 1): (word + 1/2) / 2**32."""
     return (np.float64(np.int64(word & LOW_WORD)) + 0.5) * _UNIT
@@ -54,7 +46,7 @@ def unit_uniform(word: np.uint64) -> float:
 
 @kernel
 def philox_lanes(words, lanes):  # type: ignore[no-untyped-def]
-    """Replace counters by blocks: the numbers of `philox`, in loops that vectorise.
+    """Replace 128-bit counters by the blocks of four 32-bit words that belong to them under 64-bit keys.
 
     Args:
         words: (5, L) uint64. Rows 0 to 3 are the counters, whose upper halves are ignored; on return their lower halves
