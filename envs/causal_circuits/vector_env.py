@@ -91,7 +91,8 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         episodes = self._episodes
         choice, prediction, faults = read_requests(actions, self._prediction_shape)
         reward, terminated, truncated, refusal = episodes.advance(choice, prediction, faults, self._is_next_step)
-        infos = self._infos(self._everywhere, refusal, self._reasons(refusal, actions))
+        reason = self._reasons(refusal, actions) if episodes.num_refused else self._no_reason.copy()
+        infos = self._infos(self._everywhere, refusal, reason)
         if self._is_same_step:
             infos = self._restart(terminated | truncated, infos)
         return observe(episodes), reward, terminated, truncated, infos
@@ -109,12 +110,12 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         return tuple(render_episode(self._episodes, i, self.render_mode) for i in range(self.num_envs))
 
     def _infos(self, where: NDArray[np.bool_], refusal: NDArray[np.int64], reason: NDArray[np.object_]) -> Infos:
-        mask = self._episodes.action_mask.copy()
+        action_mask = self._episodes.action_mask.copy()
         if where is not self._everywhere:
-            mask[~where] = 0
+            action_mask[~where] = 0
         given = where.copy()
         return {
-            "action_mask": mask,
+            "action_mask": action_mask,
             "_action_mask": given,
             "refusal": refusal,
             "_refusal": given,
@@ -140,11 +141,10 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
 
     def _reasons(self, refusal: NDArray[np.int64], actions: dict[str, NDArray[Any]]) -> NDArray[np.object_]:
         reasons = self._no_reason.copy()
-        if self._episodes.num_refused:
-            credits_left = self._episodes.credits[:, 0]
-            for i in np.flatnonzero(refusal):
-                choice, prediction = actions["choice"][i], actions["prediction"][i]
-                reasons[i] = explain(int(refusal[i]), self.task, choice, prediction, credits_left[i])
+        credits_left = self._episodes.credits[:, 0]
+        for i in np.flatnonzero(refusal):
+            choice, prediction = actions["choice"][i], actions["prediction"][i]
+            reasons[i] = explain(int(refusal[i]), self.task, choice, prediction, credits_left[i])
         return reasons
 
     def _seeds(self, seed: int | Sequence[int | None] | None, mask: NDArray[np.bool_]) -> list[int | None]:
