@@ -36,12 +36,15 @@ Episodes = Annotated[int, typer.Option(min=1, help="Instances per id; every agen
 Width = Annotated[int, typer.Option(min=1, help="Episodes played side by side; does not change a score.")]
 Seed = Annotated[int, typer.Option(min=0, help="Names the set of instances.")]
 Split = Annotated[str, typer.Option(help="Which draws to use: train or test.")]
-TaskFile = Annotated[Path | None, typer.Option(help="Task file (JSON) instead of the default task; needs one id.")]
-Out = Annotated[Path, typer.Option(help="Where the results go, as JSON.")]
+TaskFile = Annotated[Path | None, typer.Option(help="Task file (JSON) instead of the default task; for one id.")]
+Out = Annotated[Path, typer.Option(help="Where the results go, as JSON; an existing file is replaced.")]
 Picture = Annotated[
-    Path | None, typer.Option(help="Also draw the ladder to this file (needs the extra: veilgym\\[plot]).")
+    Path | None,
+    typer.Option(help="Where the ladder is drawn; beside the results if the extra veilgym\\[plot] is installed."),
 ]
-Circuits = Annotated[int, typer.Option(min=2, help="Circuits drawn from the prior.")]
+Circuits = Annotated[int, typer.Option(min=2, max=100_000, help="Circuits drawn from the prior.")]
+BoundTaskFile = Annotated[Path | None, typer.Option(help="Task file (JSON) instead of the default task.")]
+BoundEpisodes = Annotated[int, typer.Option(min=1, help="Instances on which the best fixed design is measured.")]
 
 
 def main() -> None:
@@ -80,7 +83,7 @@ def bench(
 
 
 @app.command()
-def bound(task: TaskFile = None, circuits: Circuits = 256, episodes: Episodes = 1000, seed: Seed = 0) -> None:
+def bound(task: BoundTaskFile = None, circuits: Circuits = 256, episodes: BoundEpisodes = 1000, seed: Seed = 0) -> None:
     """Recompute the best fixed design for circuits, and how much any agent could add to it by choosing experiments."""
     with _plain_errors():
         from veilgym.agents.causal_circuits.bound import design_bound
@@ -142,14 +145,17 @@ def _plain_errors() -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def _progress(description: str, total: int) -> Progress:
+def _progress(description: str, total: int | None) -> Progress:
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        typer.echo(f"{description} (the first use compiles for about half a minute)", err=True)
     progress = Progress(
         SpinnerColumn(),
         TextColumn("{task.description:<22}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
     )
     progress.add_task(description, total=total)
@@ -172,7 +178,7 @@ def _read_task(path: Path | None) -> dict[str, Any] | None:
 
 
 def _run_bench(name: str, episodes: int, num_envs: int, seed: int, split: str, task: dict[str, Any] | None) -> Bench:
-    with _progress("compiling (first use)", 1) as progress:
+    with _progress("preparing", None) as progress:
         from veilgym.agents.bench import bench as run
         from veilgym.agents.ladder import load_ladder
 
@@ -187,7 +193,8 @@ def _run_bench(name: str, episodes: int, num_envs: int, seed: int, split: str, t
 
 
 def _table(result: Bench) -> Table:
-    title = f"{result.env_id}: {result.episodes} instances of the {result.split} split, seed {result.seed}"
+    task = f" with task {result.task['task_id']!r}" if result.task else ""
+    title = f"{result.env_id}{task}: {result.episodes} instances of the {result.split} split, seed {result.seed}"
     table = Table(title=title, title_style="bold", box=box.SIMPLE_HEAD, show_edge=False, padding=0)
     table.add_column("\nagent", no_wrap=True)
     headings = (

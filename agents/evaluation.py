@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -80,13 +81,17 @@ def evaluate(
         **kwargs: Passed to `gymnasium.make_vec`, `task` for instance.
 
     Raises:
-        ValueError: an argument is wrong.
+        ValueError: an argument is wrong, or the agent's batch of actions has the wrong length.
+
+    Warns:
+        RuntimeWarning: an episode ran into the step limit; the warning says why requests were refused.
     """
     entry = entry_of(env_id)
     seeds = instance_seeds(seed, episodes)
     if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
         raise ValueError(f"num_envs must be an integer of at least 1, got {num_envs!r}")
     kwargs = _with_step_limit(entry, kwargs)
+    _check_agent(agent)
     _play(agent, entry.id, seeds[:1], split, kwargs)  # compiles what has to be compiled
     parts = []
     start = time.perf_counter()
@@ -95,14 +100,19 @@ def evaluate(
         if progress is not None:
             progress(len(chunk))
     seconds = time.perf_counter() - start
-    scores, experiments, refused, truncated, observations = (list(part) for part in zip(*parts, strict=True))
+    *fields, observations, reasons = (list(part) for part in zip(*parts, strict=True))
+    scores, experiments, refused, truncated = (np.concatenate(field) for field in fields)
+    if truncated.any():
+        why = next((f"; the first refusal: {reason}" for reason in reasons if reason), "")
+        message = f"agent {agent.name!r} ran into the step limit in {truncated.sum()} of {episodes} episodes{why}"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
     return Evaluation(
         agent=agent.name,
         seeds=tuple(seeds),
-        scores=np.concatenate(scores),
-        experiments=np.concatenate(experiments),
-        refused=np.concatenate(refused),
-        truncated=np.concatenate(truncated),
+        scores=scores,
+        experiments=experiments,
+        refused=refused,
+        truncated=truncated,
         observations=_concatenate(observations),
         seconds=seconds,
     )
@@ -122,6 +132,11 @@ def _chunks(seeds: list[int], width: int) -> Iterator[list[int]]:
         yield seeds[start : start + width]
 
 
+def _check_agent(agent: Any) -> None:
+    if isinstance(agent, type) or not callable(getattr(agent, "act_batch", None)) or not hasattr(agent, "name"):
+        raise ValueError(f"agent must be an object with a name and a method act_batch, got {agent!r}")
+
+
 def _with_step_limit(entry: Entry, kwargs: dict[str, Any]) -> dict[str, Any]:
     if entry.max_episode_steps is None or "max_episode_steps" in kwargs:
         return kwargs
@@ -130,12 +145,16 @@ def _with_step_limit(entry: Entry, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _play(agent: Agent, env_id: str, seeds: list[int], split: str, kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """One episode per seed; agents act only where an episode still runs. Returns fields of `Evaluation`."""
+    """One episode per seed; agents act only where an episode still runs.
+
+    Returns:
+        Scores, experiments, refused, truncated and observations, as in `Evaluation`, and the first reason for a refusal.
+    """
     envs = gym.make_vec(env_id, num_envs=len(seeds), split=split, autoreset_mode="Disabled", **kwargs)
     observations, _ = envs.reset(seed=seeds)  # type: ignore[arg-type]
     scores, cut = np.zeros(len(seeds)), np.zeros(len(seeds), np.bool_)
     experiments, refused = np.zeros(len(seeds), np.int64), np.zeros(len(seeds), np.int64)
-    running = np.ones(len(seeds), np.bool_)
+    running, first_reason = np.ones(len(seeds), np.bool_), ""
     while running.any():
         actions = _spread(agent.act_batch(select(observations, running)), running)
         observations, reward, terminated, truncated, infos = envs.step(actions)
@@ -143,10 +162,12 @@ def _play(agent: Agent, env_id: str, seeds: list[int], split: str, kwargs: dict[
         accepted = infos["refusal"] == 0 if "refusal" in infos else np.ones(len(seeds), np.bool_)
         experiments += running & accepted & ~terminated
         refused += running & ~accepted
+        if not first_reason and (running & ~accepted).any():
+            first_reason = infos["reason"][running & ~accepted][0]
         cut |= running & truncated & ~terminated
         running &= ~(terminated | truncated)
     envs.close()
-    return scores, experiments, refused, cut, observations
+    return scores, experiments, refused, cut, observations, first_reason
 
 
 def _spread(actions: Batch, rows: NDArray[np.bool_]) -> Batch:
@@ -154,6 +175,8 @@ def _spread(actions: Batch, rows: NDArray[np.bool_]) -> Batch:
     if isinstance(actions, dict):
         return {key: _spread(value, rows) for key, value in actions.items()}
     actions = np.asarray(actions)
+    if actions.shape[:1] != (rows.sum(),):
+        raise ValueError(f"act_batch must return one action for each of {rows.sum()} observations, got {actions.shape}")
     batch = np.zeros((len(rows), *actions.shape[1:]), actions.dtype)
     batch[rows] = actions
     return batch

@@ -19,7 +19,7 @@ from veilgym.agents.causal_circuits.posterior import (
     sample,
 )
 from veilgym.envs.causal_circuits.mechanism import compile_mechanism, propagate
-from veilgym.envs.causal_circuits.task import Task
+from veilgym.envs.causal_circuits.task import TaskSource, load_task
 
 _ITERATIONS = 50
 _TOLERANCE = 1e-3  # in units of the scale
@@ -28,41 +28,44 @@ _TOLERANCE = 1e-3  # in units of the scale
 class Predictor:
     """Bayesian predictions for one task, from observations alone.
 
+    Its methods take the observation of one episode and return a (Q, O) matrix, or observations batched over B episodes
+    and return (B, Q, O).
+
     Args:
-        task: The public task.
+        task: The public task, or what `load_task` takes.
         num_samples: M, samples of each posterior.
     """
 
-    def __init__(self, task: Task, num_samples: int = 1024) -> None:
-        self.task = task
-        self._mechanism = tuple(compile_mechanism(task))
-        self._points = base_points(len(task.priors), num_samples)
+    def __init__(self, task: TaskSource, num_samples: int = 1024) -> None:
+        self.task = load_task(task)
+        self._mechanism = tuple(compile_mechanism(self.task))
+        self._points = base_points(len(self.task.priors), num_samples)
 
     def posterior_mean(self, observations: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
-        """Posterior mean of the targets, (B, Q, O), for batched observations."""
+        """Posterior mean of the targets."""
         return self._predict(observations, 0)
 
     def best_submission(self, observations: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
-        """The matrix of the highest posterior expected score, (B, Q, O), for batched observations."""
+        """The matrix of the highest posterior expected score."""
         return self._predict(observations, _ITERATIONS)
 
     def least_squares(self, observations: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
-        """Targets of the least-squares coefficients within the prior's bounds, (B, Q, O), for batched observations."""
+        """Targets of the least-squares coefficients, clipped to the prior's bounds."""
         means, counts = summarise(observations, len(self.task.outputs))
         prediction = np.empty((len(means), *self.task.prediction_shape))
         plug_in(self._mechanism, means, counts, prediction)
-        return prediction
+        return prediction if observations["replicates"].ndim == 2 else prediction[0]
 
     def _predict(self, observations: dict[str, NDArray[Any]], iterations: int) -> NDArray[np.float64]:
         means, counts = summarise(observations, len(self.task.outputs))
         prediction = np.empty((len(means), *self.task.prediction_shape))
         predict(self._mechanism, means, counts, self._points, iterations, prediction)
-        return prediction
+        return prediction if observations["replicates"].ndim == 2 else prediction[0]
 
 
 def summarise(observations: dict[str, NDArray[Any]], num_outputs: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Sufficient statistics of batched observations: mean readouts (B, R, O) float64 and counts (B, R) int64."""
-    counts = observations["replicates"].astype(np.int64)
+    """Sufficient statistics: mean readouts (B, R, O) float64 and counts (B, R) int64; B = 1 for one observation."""
+    counts = np.atleast_2d(observations["replicates"]).astype(np.int64)
     readouts = observations["readouts"].astype(np.float64)
     totals = readouts.reshape(*counts.shape, -1, num_outputs).sum(axis=2)
     return totals / np.maximum(counts, 1)[..., None], counts

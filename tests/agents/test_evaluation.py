@@ -71,7 +71,8 @@ def test_evaluate__episodes_of_different_length_are_all_counted_once():
 
 
 def test_evaluate__an_agent_that_never_submits_scores_0():
-    found = evaluate(Stubborn(), CIRCUITS, episodes=3)
+    with pytest.warns(RuntimeWarning, match="step limit in 3 of 3 episodes; the first refusal: choice 99 is unknown"):
+        found = evaluate(Stubborn(), CIRCUITS, episodes=3)
     assert found.scores.tolist() == [0.0, 0.0, 0.0]
     assert found.experiments.tolist() == [0, 0, 0]
     assert found.refused.tolist() == [64, 64, 64]
@@ -80,7 +81,7 @@ def test_evaluate__an_agent_that_never_submits_scores_0():
 
 def test_evaluate__reports_progress_for_every_episode():
     ended = []
-    evaluate(Stubborn(), CIRCUITS, episodes=10, num_envs=4, progress=ended.append)
+    evaluate(Uneven(), CIRCUITS, episodes=10, num_envs=4, progress=ended.append)
     assert ended == [4, 4, 2]
 
 
@@ -103,7 +104,7 @@ def test_instance_seeds__prefixes_and_disjointness():
 )
 def test_evaluate__bad_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
-        evaluate(Stubborn(), CIRCUITS, **({"episodes": 1} | arguments))
+        evaluate(Uneven(), CIRCUITS, **({"episodes": 1} | arguments))
 
 
 def test_score_actions__the_same_instances_as_the_evaluation():
@@ -124,3 +125,18 @@ def test_bench__same_arguments_same_scores(env_id):
     first, second = (bench(env_id, episodes=8, num_envs=width) for width in (8, 3))
     assert [s.scores for s in first.standings] == [s.scores for s in second.standings]
     assert [s.regret for s in first.standings] == [s.regret for s in second.standings]
+
+
+class Short(Uneven):
+    """Returns too few actions."""
+
+    def act_batch(self, observations):
+        return {key: value[:-1] for key, value in super().act_batch(observations).items()}
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"), [(Short(), "one action for each"), (Uneven, "agent must be"), (len, "agent must be")]
+)
+def test_evaluate__what_is_no_agent(agent, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(agent, CIRCUITS, episodes=2)

@@ -212,3 +212,12 @@ def test_least_squares__recovers_a_circuit_without_noise():
     found = Predictor(task).least_squares({"readouts": readouts, "replicates": replicates})[0]
     expected = [outputs_by_hand(theta, dict(query)) for query in task.prediction_queries]
     np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_predictor__one_observation_or_a_batch():
+    _, observation = simulate(DESIGNS["well spread"], seed=0)
+    single = {key: value[0] for key, value in observation.items()}
+    predictor = Predictor(None, num_samples=256)
+    for method in (predictor.posterior_mean, predictor.best_submission, predictor.least_squares):
+        assert method(single).shape == (8, 2)
+        np.testing.assert_array_equal(method(single), method(observation)[0])
