@@ -148,7 +148,7 @@ def _play(agent: Agent, env_id: str, seeds: list[int], split: str, kwargs: dict[
     """One episode per seed; agents act only where an episode still runs.
 
     Returns:
-        Scores, experiments, refused, truncated and observations, as in `Evaluation`, and the first reason for a refusal.
+        Scores, experiments, refused, truncated and observations as in `Evaluation`; the first reason for a refusal.
     """
     envs = gym.make_vec(env_id, num_envs=len(seeds), split=split, autoreset_mode="Disabled", **kwargs)
     observations, _ = envs.reset(seed=seeds)  # type: ignore[arg-type]
