@@ -70,7 +70,9 @@ def bench(
             raise ValueError(f"--task needs exactly one id, got {len(names)}")
         _check_writable(out)
         picture = _picture_path(picture, out)
-        document = _read_task(task)
+        from veilgym.envs.core.arguments import read_task_file
+
+        document = None if task is None else read_task_file(task)
         results = [_run_bench(name, episodes, num_envs, seed, split, document) for name in names]
         _write_json(out, {"veilgym": __version__, "benches": [result.to_json() for result in results]})
         for result in results:
@@ -93,7 +95,7 @@ def bound(task: BoundTaskFile = None, circuits: Circuits = 256, episodes: BoundE
         from veilgym.agents.statistics import mean_interval
         from veilgym.envs.causal_circuits.task import load_task
 
-        loaded = load_task(_read_task(task))
+        loaded = load_task(task)
         with _progress("circuits", circuits) as progress:
             found = design_bound(loaded, circuits, lambda done: progress.advance(progress.task_ids[0], done))
         agent = FixedDesign(loaded, Predictor(loaded), np.array(found.best_fixed))
@@ -162,32 +164,12 @@ def _progress(description: str, total: int | None) -> Progress:
     return progress
 
 
-def _read_task(path: Path | None) -> dict[str, Any] | None:
-    """The JSON object in a task file, for the env to validate."""
-    if path is None:
-        return None
-    try:
-        document = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise ValueError(f"task file {str(path)!r} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"task file {str(path)!r} is not JSON: {error}") from None
-    if not isinstance(document, dict):
-        raise ValueError(f"task file {str(path)!r} must hold a JSON object, got {type(document).__name__}")
-    return document
-
-
 def _run_bench(name: str, episodes: int, num_envs: int, seed: int, split: str, task: dict[str, Any] | None) -> Bench:
     with _progress("preparing", None) as progress:
         from veilgym.agents.bench import bench as run
-        from veilgym.agents.ladder import load_ladder
 
-        ladder = load_ladder(name, task=task)
-        bar = progress.task_ids[0]
-        progress.update(bar, total=len(ladder.agents) * episodes)
-
-        def report(agent: str, ended: int) -> None:
-            progress.update(bar, description=agent, advance=ended)
+        def report(total: int, agent: str, ended: int) -> None:
+            progress.update(progress.task_ids[0], total=total, description=agent, advance=ended)
 
         return run(name, episodes, num_envs, seed, split, task, report)
 

@@ -34,12 +34,7 @@ class Agent(ABC):
 
     def act(self, observation: Any) -> Any:
         """The action for one observation."""
-        return row(self.act_batch(stack([observation])), 0)
-
-
-def row(batch: Batch, i: int) -> Any:
-    """Element `i` of a batch."""
-    return {key: value[i] for key, value in batch.items()} if isinstance(batch, dict) else batch[i]
+        return select(self.act_batch(stack([observation])), 0)
 
 
 def stack(elements: list[Any]) -> Batch:
@@ -49,15 +44,15 @@ def stack(elements: list[Any]) -> Batch:
     return np.stack(elements)
 
 
-def select(batch: Batch, rows: NDArray[Any]) -> Batch:
-    """The batch of the given rows, an index or a mask."""
+def select(batch: Batch, rows: int | NDArray[Any]) -> Any:
+    """The element at an integer, or the batch of the elements at an array of indices or under a mask."""
     return {key: value[rows] for key, value in batch.items()} if isinstance(batch, dict) else batch[rows]
 
 
 def generators(observations: dict[str, NDArray[Any]], salt: str) -> list[np.random.Generator]:
     """A random generator for each of B observations, keyed by the bytes of the observation and by `salt`."""
     batch = len(next(iter(observations.values())))
-    return [np.random.Generator(np.random.Philox(key=_digest(row(observations, i), salt))) for i in range(batch)]
+    return [np.random.Generator(np.random.Philox(key=_digest(select(observations, i), salt))) for i in range(batch)]
 
 
 def _digest(observation: dict[str, NDArray[Any]], salt: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -100,14 +101,14 @@ def bench(
     seed: int = 0,
     split: str = "test",
     task: Any = None,
-    progress: Callable[[str, int], None] | None = None,
+    progress: Callable[[int, str, int], None] | None = None,
 ) -> Bench:
     """Evaluate the ladder of `env_id`.
 
     Args:
         env_id, episodes, num_envs, seed, split: As for `evaluate`.
         task: A task for the env, None for the default.
-        progress: Called with an agent's name and the number of its episodes that have just ended.
+        progress: Called with the number of episodes in all, an agent's name and how many of its episodes just ended.
 
     Raises:
         ValueError: an argument is wrong.
@@ -116,18 +117,22 @@ def bench(
     ladder = load_ladder(entry.id, task=task)
     evaluations = []
     for agent in ladder.agents:
-        report = None if progress is None else _reporter(progress, agent.name)
+        report = None if progress is None else partial(progress, len(ladder.agents) * episodes, agent.name)
         evaluations.append(evaluate(agent, entry.id, episodes, num_envs, seed, split, report, task=task))
     by_name = {evaluation.agent: evaluation for evaluation in evaluations}
     floor, ideal = by_name[ladder.floor], by_name[ladder.ideal]
     standings = tuple(_standing(e, floor, ideal, ladder, entry.id, split, task) for e in evaluations)
     return Bench(
-        entry.id, split, seed, episodes, task, __version__, ladder.floor, ladder.ideal, standings
-    )  # fmt: skip
-
-
-def _reporter(progress: Callable[[str, int], None], name: str) -> Callable[[int], None]:
-    return lambda ended: progress(name, ended)
+        env_id=entry.id,
+        split=split,
+        seed=seed,
+        episodes=episodes,
+        task=task,
+        veilgym=__version__,
+        floor=ladder.floor,
+        ideal=ladder.ideal,
+        standings=standings,
+    )
 
 
 def _standing(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilgym.agents.agent import Agent, Batch, select
+from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.seeding import spread_seed
 from veilgym.registry import Entry, entry_of
 
@@ -49,9 +50,7 @@ def instance_seeds(seed: int, episodes: int) -> list[int]:
     Raises:
         ValueError: `episodes` is not a positive integer, or `seed` not a non-negative one.
     """
-    if isinstance(episodes, bool) or not isinstance(episodes, (int, np.integer)) or episodes < 1:
-        raise ValueError(f"episodes must be an integer of at least 1, got {episodes!r}")
-    return spread_seed(seed, int(episodes))
+    return spread_seed(seed, check_count("episodes", episodes))
 
 
 def evaluate(
@@ -88,14 +87,13 @@ def evaluate(
     """
     entry = entry_of(env_id)
     seeds = instance_seeds(seed, episodes)
-    if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
-        raise ValueError(f"num_envs must be an integer of at least 1, got {num_envs!r}")
+    num_envs = check_count("num_envs", num_envs)
     kwargs = _with_step_limit(entry, kwargs)
     _check_agent(agent)
     _play(agent, entry.id, seeds[:1], split, kwargs)  # compiles what has to be compiled
     parts = []
     start = time.perf_counter()
-    for chunk in _chunks(seeds, int(num_envs)):
+    for chunk in _chunks(seeds, num_envs):
         parts.append(_play(agent, entry.id, chunk, split, kwargs))
         if progress is not None:
             progress(len(chunk))

@@ -12,6 +12,7 @@ from veilgym.agents.agent import Agent, generators
 from veilgym.agents.causal_circuits.planner import Planner
 from veilgym.agents.causal_circuits.prediction import Predictor
 from veilgym.agents.ladder import Ladder
+from veilgym.envs.causal_circuits.mechanism import terms_of
 from veilgym.envs.causal_circuits.task import Task
 
 Observations = dict[str, NDArray[Any]]
@@ -167,7 +168,6 @@ class IdealObserver(_CircuitAgent):
 
 def remaining(observations: Observations, task: Task) -> NDArray[np.int64]:
     """How many runs of each experiment are left, (B, E); 0 where the credits do not suffice for one."""
-    limits = np.array([experiment.max_replicates for experiment in task.experiments])
-    costs = np.array([experiment.cost for experiment in task.experiments])
+    costs, limits = terms_of(task)
     unused = limits - observations["replicates"][:, len(task.initial_queries) :]
     return np.where(costs <= observations["credits"], unused, 0)

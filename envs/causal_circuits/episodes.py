@@ -191,7 +191,10 @@ def _scratch(num_nodes: int, num_coefficients: int, lanes: int) -> tuple[NDArray
 
 @kernel
 def _advance(constants, state, scratch, outcome, choice, prediction, rules, policy):  # type: ignore[no-untyped-def]
-    """Serve the requests, a tile of episodes at a time, and return how many are refused."""
+    """Serve the requests, a tile of episodes at a time, and return how many are refused.
+
+    `rules` holds the budget, the step limit, the highest cost, and the fault codes of all choices and all predictions.
+    """
     terms = constants[-1]
     lists, words = scratch[0][:4], scratch[0][4:]
     normals, values, space = scratch[1][:2], scratch[1][2:], scratch[2]

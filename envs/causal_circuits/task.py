@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Meta
 
 from veilgym.envs.causal_circuits.equations import Equation, UniformPrior, parse_model, parse_prior
+from veilgym.envs.core.arguments import read_task_file
 
 DEFAULT_TASK_FILE = Path(__file__).with_name("causal_circuits.json")
 
@@ -190,16 +191,7 @@ def read_document(path: str | os.PathLike[str] | None = None) -> dict[str, Any]:
     """Read a task file (default: the one that ships with the package) into a dictionary that may be edited."""
     if not isinstance(path, (str, os.PathLike, type(None))):
         raise ValueError(f"task must be a path, a mapping, a Task or None, got {path!r} of type {type(path).__name__}")
-    file = DEFAULT_TASK_FILE if path is None else Path(path)
-    try:
-        document = msgspec.json.decode(file.read_bytes())
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError(f"task file {str(file)!r} is not JSON: {error}") from None
-    except (OSError, ValueError) as error:  # ValueError: the path holds a null character
-        raise ValueError(f"task file {str(file)!r} cannot be read: {getattr(error, 'strerror', error)}") from None
-    if not isinstance(document, dict):
-        raise ValueError(f"task file {str(file)!r} must hold a JSON object, got {type(document).__name__}")
-    return document
+    return read_task_file(DEFAULT_TASK_FILE if path is None else path)
 
 
 def _build(file: TaskFile) -> Task:

@@ -17,6 +17,7 @@ from veilgym.envs.causal_circuits.payload import Observation, action_space, obse
 from veilgym.envs.causal_circuits.rendering.viewer import check_render_mode, render_episode
 from veilgym.envs.causal_circuits.request import explain, read_requests
 from veilgym.envs.causal_circuits.task import TaskSource, load_task
+from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.seeding import check_seed, check_split, spread_seed
 
 Infos = dict[str, Any]
@@ -45,7 +46,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         max_episode_steps: int | None = None,
     ) -> None:
-        self.num_envs = _at_least_one("num_envs", num_envs)
+        self.num_envs = check_count("num_envs", num_envs)
         self.task = load_task(task)
         self.split = check_split(split)
         self.render_mode = check_render_mode(render_mode)
@@ -55,7 +56,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         self.single_action_space = action_space(self.task)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        limit = NO_LIMIT if max_episode_steps is None else _at_least_one("max_episode_steps", max_episode_steps)
+        limit = NO_LIMIT if max_episode_steps is None else check_count("max_episode_steps", max_episode_steps)
         self._episodes = Episodes(self.task, num_envs, self.split, limit)
         self._is_next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
         self._is_same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
@@ -177,12 +178,6 @@ def _only(where: NDArray[np.bool_], reasons: NDArray[np.object_]) -> NDArray[np.
     kept = reasons.copy()
     kept[~where] = None
     return kept
-
-
-def _at_least_one(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
-    return int(value)
 
 
 def _autoreset_mode(mode: Any) -> AutoresetMode:

@@ -4,7 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from veilgym.agents.agent import row
+from veilgym.agents.agent import select
 from veilgym.agents.bench import bench
 from veilgym.agents.causal_circuits.bound import design_bound
 from veilgym.agents.evaluation import evaluate
@@ -36,8 +36,8 @@ def test_agents__act_alike_alone_and_in_any_batch(ladder):
             actions = agent.act_batch(observations)
             backwards = agent.act_batch({key: value[::-1] for key, value in observations.items()})
             for i in range(5):
-                assert equal(agent.act(row(observations, i)), row(actions, i)), agent.name
-                assert equal(row(backwards, 4 - i), row(actions, i)), agent.name
+                assert equal(agent.act(select(observations, i)), select(actions, i)), agent.name
+                assert equal(select(backwards, 4 - i), select(actions, i)), agent.name
             observations, *_ = envs.step(actions)
 
 

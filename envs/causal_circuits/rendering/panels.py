@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from veilgym.envs.causal_circuits.episodes import NO_ROW
 from veilgym.envs.causal_circuits.payload import Readout
 from veilgym.envs.causal_circuits.rendering.canvas import (
     BLUE,
@@ -27,7 +28,7 @@ from veilgym.envs.causal_circuits.rendering.canvas import (
     Point,
 )
 from veilgym.envs.causal_circuits.rendering.circuit_graph import number_text
-from veilgym.envs.causal_circuits.rendering.viewer import NO_ROW, Outcome, View, query_text
+from veilgym.envs.causal_circuits.rendering.viewer import Outcome, View, query_text
 from veilgym.envs.causal_circuits.task import Query, Task
 
 _NARROWEST_GUTTER, _WIDEST_GUTTER = 40.0, 92.0  # for the numbers of the y axis and the names of the clamped nodes

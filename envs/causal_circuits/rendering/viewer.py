@@ -25,7 +25,6 @@ from veilgym.envs.causal_circuits.task import Query, Task
 RENDER_MODES = ("ansi", "rgb_array")
 RENDER_FPS = 2
 
-NO_ROW = -1
 
 _COLUMNS = 80
 _INDENT = "  "

@@ -1,0 +1,39 @@
+"""Checks of arguments that more than one part of the package takes; a wrong one gets a sentence naming it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+
+def check_count(name: str, value: Any) -> int:
+    """Return `value` as a Python int.
+
+    Raises:
+        ValueError: `value` is not an integer of at least 1 (a bool counts as none).
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+    return int(value)
+
+
+def read_task_file(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the JSON object in a task file.
+
+    Raises:
+        ValueError: the file cannot be read, is not JSON or holds no object.
+    """
+    file = Path(path)
+    try:
+        document = msgspec.json.decode(file.read_bytes())
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(f"task file {str(file)!r} is not JSON: {error}") from None
+    except (OSError, ValueError) as error:  # ValueError: the path holds a null character
+        raise ValueError(f"task file {str(file)!r} cannot be read: {getattr(error, 'strerror', error)}") from None
+    if not isinstance(document, dict):
+        raise ValueError(f"task file {str(file)!r} must hold a JSON object, got {type(document).__name__}")
+    return document
