@@ -17,9 +17,11 @@ _M1 = np.uint64(0xCD9E8D57)
 _W0 = np.uint64(0x9E3779B9)
 _W1 = np.uint64(0xBB67AE85)
 _FIVE = np.uint64(5)
+_BLOCK = np.uint64(4)  # words
 LOW_WORD = np.uint64(0xFFFFFFFF)
 WORD_BITS = np.uint64(32)
 _UNIT = 2.0**-32
+STREAM_WORDS = 8
 _TOP_31, _UNIT_31, _MIDPOINT = np.uint32(1), np.float32(2.0**-31), np.float32(2.0**-32)
 _MINUS_TWO = np.float32(-2.0)
 
@@ -79,3 +81,46 @@ def normal_lanes(words, normals, lanes):  # type: ignore[no-untyped-def]
         sine, cosine = sincos_turn_32(np.uint32(words[1, lane]))
         odd[lane] = even[lane] * sine
         even[lane] *= cosine
+
+
+@kernel
+def open_stream(stream, key, index):  # type: ignore[no-untyped-def]
+    """Point a stream at its first word.
+
+    Args:
+        stream: (`STREAM_WORDS`,) uint64 of working space: the key, the counter's low word and high words, how many
+            words of the current block have been used, and that block.
+        key: uint64.
+        index: uint64; streams of different keys or indices share nothing.
+    """
+    stream[0], stream[1], stream[2], stream[3] = key, np.uint64(0), index, _BLOCK
+
+
+@kernel
+def next_word(stream):  # type: ignore[no-untyped-def]
+    """The next 32-bit word of a stream, as a uint64."""
+    if stream[3] == _BLOCK:
+        key, index = stream[0], stream[2]
+        block = (stream[1], np.uint64(0), index & LOW_WORD, index >> WORD_BITS)
+        for half in range(2):
+            w0, w1 = np.uint64(half) * _FIVE * _W0, np.uint64(half) * _FIVE * _W1
+            block = _five_rounds(block[0], block[1], block[2], block[3], key + w0, (key >> WORD_BITS) + w1)
+        stream[4], stream[5], stream[6], stream[7] = block
+        stream[1] += np.uint64(1)
+        stream[3] = np.uint64(0)
+    word = stream[np.uint64(4) + stream[3]] & LOW_WORD
+    stream[3] += np.uint64(1)
+    return word
+
+
+@kernel
+def next_below(stream, count):  # type: ignore[no-untyped-def]
+    """An integer in [0, count), each with a probability within 2**-32 of 1 / count."""
+    return np.int64((next_word(stream) * np.uint64(count)) >> WORD_BITS)
+
+
+@kernel
+def next_uniform(stream):  # type: ignore[no-untyped-def]
+    """A float64 on the midpoints of 2**53 cells of (0, 1)."""
+    high, low = next_word(stream) >> np.uint64(5), next_word(stream) >> np.uint64(6)
+    return (np.float64(np.int64(high)) * 67108864.0 + np.float64(np.int64(low)) + 0.5) * (1.0 / 9007199254740992.0)

@@ -1,0 +1,102 @@
+"""Typed records from JSON: strict conversion whose errors name the place, the value and what is allowed."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+Record = TypeVar("Record")
+
+_STEP = re.compile(r"([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+
+
+def convert(document: Any, kind: type[Record], what: str) -> Record:
+    """Turn plain data into a record of type `kind`.
+
+    Args:
+        document: dictionaries, lists, strings and numbers, as JSON gives them.
+        kind: a `msgspec.Struct`.
+        what: what the message calls a place in the document, "task field" for instance.
+
+    Raises:
+        ValueError: a field is missing, unknown, of a wrong type or has a value that is not allowed.
+    """
+    try:
+        return msgspec.convert(document, kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(_explain(error, document, kind, what)) from None
+
+
+def from_json(data: bytes | str, kind: type[Record], what: str) -> Record:
+    """`convert` for JSON text.
+
+    Raises:
+        ValueError: `data` is not JSON, or as for `convert`.
+    """
+    try:
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(f"{what} document is not JSON: {error}") from None
+    return convert(document, kind, what)
+
+
+def to_json(record: msgspec.Struct) -> bytes:
+    """Canonical JSON: fields in the order of the record, mappings by key, no spaces; equal records, equal bytes."""
+    return msgspec.json.encode(record, order="deterministic")
+
+
+def _explain(error: msgspec.ValidationError, document: Any, kind: type, what: str) -> str:
+    """Turn msgspec's message ("Expected `int`, got `str` - at `$.budget`") into one that also shows the value."""
+    message, _, place = str(error).replace("`", "").partition(" - at ")
+    path = place.rpartition("$")[2].removeprefix(".")
+    about, _, field = message.rpartition(" field ")
+    if about == "Object missing required":
+        return f"{what} {_join(path, field)}: missing, allowed is only a document that has it"
+    if about == "Object contains unknown":
+        allowed, path = f"one of the fields {', '.join(_fields(kind, path))}", _join(path, field)
+    elif place.startswith("key "):
+        allowed = "an object whose keys are strings"
+    elif message.startswith("Expected "):
+        allowed = message.removeprefix("Expected ").split(", got")[0]
+    elif ", allowed " in message:  # a record's own check, which names the field and the value
+        return f"{what} {_join(path, message)}"
+    else:
+        allowed = f"another value ({message})"
+    try:
+        return f"{what} {path or 'document'}: got {_lookup(document, path)!r}, allowed is {allowed}"
+    except (KeyError, IndexError, TypeError, ValueError):  # not found, or with too many digits to print
+        return f"{what} {path or 'document'}: {message}, allowed is {allowed}"
+
+
+def _join(path: str, field: str) -> str:
+    return f"{path}.{field}".removeprefix(".")
+
+
+def _fields(kind: Any, path: str) -> tuple[str, ...]:
+    """The fields of the record at `path` of a document of type `kind`."""
+    for name, _ in _STEP.findall(path):
+        kind = _bare(get_type_hints(kind, include_extras=True)[name]) if name else _bare(get_args(kind)[-1])
+        if get_origin(kind) is tuple:
+            kind = list[get_args(kind)[0]]  # type: ignore[misc]
+    return tuple(kind.__struct_fields__)
+
+
+def _bare(kind: Any) -> Any:
+    """`kind` without annotations and without None."""
+    if get_origin(kind) is Annotated:
+        return _bare(get_args(kind)[0])
+    if get_origin(kind) in (Union, types.UnionType):
+        return _bare(next(option for option in get_args(kind) if option is not type(None)))
+    return kind
+
+
+def _lookup(document: Any, path: str) -> Any:
+    for name, index in _STEP.findall(path):
+        if index == "...":
+            raise KeyError(path)
+        document = document[int(index)] if index else document[name]
+    return dict(document) if isinstance(document, Mapping) else document

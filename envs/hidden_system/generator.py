@@ -1,0 +1,398 @@
+"""Drawing hidden systems, their support cases and their queries.
+
+Letters as in `veilgym.envs.hidden_system.layout`; n = Q = R is the task's complexity. Positions are places in the
+query.
+
+An instance has an event that adds (the carrier), one that sets a flag, a later one that adds or vetoes if the flag is
+set, one that vetoes if an attribute has the right level, and n - 4 that add or veto likewise. Support cases are each
+event alone, each ordered pair, the carrier with each other event at two opposite combinations of levels, and the
+carrier with each pair in the query's order. Which event is which differs from instance to instance.
+
+Three symmetries keep the answer out of reach of shallow statistics:
+
+* The favoured side is drawn before the system, and structures do not depend on it.
+* In the pivotal share of the instances the query is drawn with a twin that differs from it in the level of one
+  attribute and has the other answer; the favoured side says which of the two is asked, so nothing but the query's own
+  levels, read against the right rules, tells the answer.
+* Every support case agrees with the query in half of its attributes, so none is more similar to it than another.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilgym.envs.core.elementary import kernel
+from veilgym.envs.core.philox import STREAM_WORDS, next_below, next_uniform, next_word, open_stream
+from veilgym.envs.hidden_system.execution import (
+    ACTION,
+    ADD_RECORD,
+    EVENT,
+    FIRST_FLAG_BIT,
+    INVALIDATE_RECORD,
+    MASK,
+    PRESENT_BIT,
+    SET_FLAG,
+    TARGET,
+    WANTED,
+    activate,
+    mass_where,
+    propagate,
+    start,
+)
+from veilgym.envs.hidden_system.layout import HiddenArrays, Layout, PublicArrays
+from veilgym.envs.hidden_system.task import Probabilities, Task
+
+WIDTH = 3  # events of the longest support case
+LOW_LEVELS, HIGH_LEVELS = (1, 4), (6, 9)
+FLAG = "flag"
+DRAWN = -1  # a side that is to be drawn
+
+# What an event does, and the names of the ranges of its probability in that order.
+_ADD, _FLAG, _EFFECT, _GATED_ADD, _GATED_VETO = range(5)
+_PARTS = Probabilities.__struct_fields__
+
+_STATES = FIRST_FLAG_BIT << 1
+_LOWEST, _HIGHEST = -(2**15), 2**15 - 1
+_TRIES_PER_STRUCTURE = 64
+_MOST_TRIES = 20_000
+# Rows of the working space for integers.
+_ORDER, _POSITION, _PART, _ATTRIBUTE, _QUERY, _CASE, _ROWS = range(7)
+
+
+def generated_layout(task: Task) -> Layout:
+    """The layout of the instances of a task."""
+    n = task.complexity
+    return Layout(
+        events=tuple(f"E{i + 1}" for i in range(n)),
+        attributes=tuple(f"X{m + 1}" for m in range(task.attributes)),
+        cases=n + n * (n - 1) + 2 * (n - 1) + (n - 1) * (n - 2) // 2,
+        width=WIDTH,
+        query_width=n,
+        levels=2,
+        bounds=(LOW_LEVELS[0], HIGH_LEVELS[1]),
+        most_trials=task.trials_per_case,
+    )
+
+
+class Generator:
+    """Draws instances of a task into arrays.
+
+    Attributes:
+        task: The parameters.
+        layout: The shape of the arrays.
+    """
+
+    def __init__(self, task: Task, shuffle_options: bool = False) -> None:
+        self.task, self.layout = task, generated_layout(task)
+        n, m = task.complexity, task.attributes
+        trials = task.trials_per_case
+        self._numbers = np.array([n, m, trials, task.probability_steps, shuffle_options], np.int64)
+        self._ranges = np.array([task.steps_of(name) for name in _PARTS], np.int64)
+        k = np.arange(trials + 1)
+        self._chances = np.concatenate([[task.margin, task.pivotal_share], (trials - k) / (k + 1.0)])
+        self._scratch = (
+            np.zeros(STREAM_WORDS, np.uint64),
+            np.zeros((_ROWS, max(n, m)), np.int64),
+            np.zeros(m, np.int64),
+            np.zeros(n, np.bool_),
+            np.zeros(_STATES),
+        )
+
+    def hidden(self, batch: int) -> HiddenArrays:
+        """Arrays for the hidden half of `batch` instances."""
+        return HiddenArrays.zeros(batch, self.task.complexity, self.task.attributes)
+
+    def draw(
+        self,
+        keys: NDArray[np.uint64],
+        indices: NDArray[np.uint64],
+        which: NDArray[np.bool_],
+        public: PublicArrays,
+        hidden: HiddenArrays,
+        sides: NDArray[np.int64],
+    ) -> None:
+        """Draw the instances (keys[i], indices[i]) where `which`; each is a pure function of these two and the task.
+
+        Args:
+            keys, indices: (B,) uint64.
+            which: (B,) bool.
+            public, hidden: Written.
+            sides: (B,) int64: 1 to favour PRESENT, 0 to favour ABSENT, `DRAWN` to draw the side.
+
+        Raises:
+            ValueError: the parameters of the task hardly ever give a query that may be asked.
+        """
+        arrays = (*public.values(), hidden.rules, hidden.probability, hidden.bounds, hidden.present)
+        parameters = (self._numbers, self._ranges, self._chances)
+        if not _draw_batch(keys, indices, which, sides, arrays, parameters, self._scratch):
+            raise ValueError(
+                f"task fields margin and probabilities: got margin {self.task.margin} with {self.task.probabilities}, "
+                f"allowed are values for which a query on either side of 1/2 turns up within {_MOST_TRIES:,} draws"
+            )
+
+
+@kernel
+def _draw_batch(keys, indices, which, sides, arrays, parameters, scratch):  # type: ignore[no-untyped-def]
+    for i in range(which.size):
+        if which[i]:
+            open_stream(scratch[0], keys[i], indices[i])
+            if not _draw(i, sides[i], arrays, parameters, scratch):
+                return False
+    return True
+
+
+@kernel
+def _draw(i, side, arrays, parameters, scratch):  # type: ignore[no-untyped-def]
+    """Draw instance `i`; return whether a query was found."""
+    events, attributes, trials, present, query_events, query_attributes, levels, options = arrays[:8]
+    rules, probability, bounds, exact = arrays[8:]
+    stream, work = scratch[0], scratch[1]
+    n, m, shuffle_options = parameters[0][0], parameters[0][1], parameters[0][4]
+    drawn = np.int64(next_word(stream) >> np.uint64(31))
+    favoured = drawn if side < 0 else side
+    options[i, 0] = np.int64(next_word(stream) >> np.uint64(31)) if shuffle_options else 0
+    _draw_levels(stream, levels[i], m)
+    exact[i] = _draw_system(favoured, levels[i], rules[i], probability[i], bounds[i], parameters, scratch)
+    if exact[i] < 0.0:
+        return False
+    for position in range(n):
+        query_events[i, position] = work[_ORDER, position] + 1
+    for k in range(m):
+        query_attributes[i, k] = levels[i, 2 * k + work[_QUERY, k]]
+    trials[i] = parameters[0][2]
+    table = (events[i], attributes[i], present[i])
+    _run_cases(table, (levels[i], rules[i], probability[i], bounds[i]), parameters, scratch)
+    return True
+
+
+@kernel
+def _draw_levels(stream, levels, m):  # type: ignore[no-untyped-def]
+    for k in range(m):
+        levels[2 * k] = LOW_LEVELS[0] + next_below(stream, LOW_LEVELS[1] - LOW_LEVELS[0] + 1)
+        levels[2 * k + 1] = HIGH_LEVELS[0] + next_below(stream, HIGH_LEVELS[1] - HIGH_LEVELS[0] + 1)
+
+
+@kernel
+def _draw_system(favoured, levels, rules, probability, bounds, parameters, scratch):  # type: ignore[no-untyped-def]
+    """Draw a system and a query that favours the wanted side; return its exact probability, -1 if none was found."""
+    stream, work = scratch[0], scratch[1]
+    numbers, ranges, chances = parameters
+    n, m, margin = numbers[0], numbers[1], chances[0]
+    is_pivotal = next_uniform(stream) < chances[1]
+    for attempt in range(_MOST_TRIES):
+        if attempt % _TRIES_PER_STRUCTURE == 0:
+            _draw_structure(levels, rules, bounds, n, m, scratch)
+        for position in range(n):
+            part = work[_PART, position]
+            steps = ranges[part, 0] + next_below(stream, ranges[part, 1] - ranges[part, 0] + 1)
+            probability[position] = steps / numbers[3]
+        for k in range(m):
+            work[_QUERY, k] = np.int64(next_word(stream) >> np.uint64(31))
+        exact = _query_probability(levels, rules, probability, bounds, n, m, scratch)
+        if abs(exact - 0.5) < margin or exact == 0.5:
+            continue
+        if not is_pivotal:
+            if (exact > 0.5) == (favoured == 1):
+                return exact
+            continue
+        gate = work[_ATTRIBUTE, _gated_position(stream, work, n)]
+        work[_QUERY, gate] ^= 1
+        twin = _query_probability(levels, rules, probability, bounds, n, m, scratch)
+        if abs(twin - 0.5) < margin or twin == 0.5 or (twin > 0.5) == (exact > 0.5):
+            continue
+        if (twin > 0.5) == (favoured == 1):
+            return twin
+        work[_QUERY, gate] ^= 1
+        return exact
+    return -1.0
+
+
+@kernel
+def _draw_structure(levels, rules, bounds, n, m, scratch):  # type: ignore[no-untyped-def]
+    """Draw the query's order, what each event does, and the gates; probabilities come later."""
+    stream, work = scratch[0], scratch[1]
+    _shuffle(stream, work[_ORDER], n)
+    _shuffle(stream, work[_CASE], n)
+    chosen, part = work[_CASE], work[_PART]
+    for j in range(4, n):
+        part[chosen[j]] = _GATED_ADD + np.int64(next_word(stream) >> np.uint64(31))
+    part[chosen[0]], part[chosen[3]] = _ADD, _GATED_VETO
+    part[min(chosen[1], chosen[2])], part[max(chosen[1], chosen[2])] = _FLAG, _EFFECT
+    for position in range(n):
+        code = work[_ORDER, position]
+        work[_POSITION, code] = position
+        row = rules[position]
+        row[EVENT], row[ACTION], row[TARGET], row[MASK], row[WANTED] = code, ADD_RECORD, PRESENT_BIT, 0, 0
+        bounds[position, :, 0], bounds[position, :, 1] = _LOWEST, _HIGHEST
+        work[_ATTRIBUTE, position] = -1
+        if part[position] == _FLAG:
+            row[ACTION], row[TARGET] = SET_FLAG, FIRST_FLAG_BIT
+        elif part[position] == _EFFECT:
+            row[MASK] = row[WANTED] = FIRST_FLAG_BIT
+            if next_word(stream) >> np.uint64(31):
+                row[ACTION] = INVALIDATE_RECORD
+        elif part[position] != _ADD:
+            if part[position] == _GATED_VETO:
+                row[ACTION] = INVALIDATE_RECORD
+            gate = next_below(stream, m)
+            work[_ATTRIBUTE, position] = gate
+            _draw_gate(stream, levels[2 * gate], levels[2 * gate + 1], bounds[position, gate])
+
+
+@kernel
+def _shuffle(stream, row, n):  # type: ignore[no-untyped-def]
+    """Fill `row` with a random permutation of 0 to n - 1 (Fisher and Yates)."""
+    for j in range(n):
+        other = next_below(stream, j + 1)
+        row[j] = row[other]
+        row[other] = j
+
+
+@kernel
+def _draw_gate(stream, low, high, bounds):  # type: ignore[no-untyped-def]
+    """Open the gate at one of two levels, by EQ or by LE or GT with a threshold between the levels."""
+    opens_high = next_word(stream) >> np.uint64(31)
+    if next_below(stream, 3) == 0:
+        bounds[0] = bounds[1] = high if opens_high else low
+        return
+    threshold = low + next_below(stream, high - low)
+    if opens_high:
+        bounds[0] = threshold + 1
+    else:
+        bounds[1] = threshold
+
+
+@kernel
+def _gated_position(stream, work, n):  # type: ignore[no-untyped-def]
+    """A random position whose rule has a gate."""
+    count = 0
+    for position in range(n):
+        count += work[_ATTRIBUTE, position] >= 0
+    left = next_below(stream, count)
+    for position in range(n):
+        if work[_ATTRIBUTE, position] >= 0:
+            if left == 0:
+                return position
+            left -= 1
+    return -1
+
+
+@kernel
+def _query_probability(levels, rules, probability, bounds, n, m, scratch):  # type: ignore[no-untyped-def]
+    _, work, values, active, mass = scratch
+    for k in range(m):
+        values[k] = levels[2 * k + work[_QUERY, k]]
+    activate(bounds, values, active)
+    start(mass)
+    for position in range(n):
+        propagate(rules, probability, active, work[_ORDER, position], mass)
+    return mass_where(mass, PRESENT_BIT)
+
+
+@kernel
+def _run_cases(table, system, parameters, scratch):  # type: ignore[no-untyped-def]
+    """Write and run the support cases."""
+    work = scratch[1]
+    position, part = work[_POSITION], work[_PART]
+    n = parameters[0][0]
+    carrier = 0
+    for code in range(n):
+        if part[position[code]] == _ADD:
+            carrier = code
+    case = 0
+    for first in range(n):
+        _draw_case(scratch, parameters)
+        case = _run_case(case, first, -1, -1, table, system, parameters, scratch)
+    for first in range(n):
+        for second in range(n):
+            if first != second:
+                _draw_case(scratch, parameters)
+                case = _run_case(case, first, second, -1, table, system, parameters, scratch)
+    for other in range(n):
+        if other != carrier:
+            first, second, _ = _ordered(position, carrier, other, -1)
+            _draw_case(scratch, parameters)
+            case = _run_case(case, first, second, -1, table, system, parameters, scratch)
+            for k in range(parameters[0][1]):
+                work[_CASE, k] ^= 1
+            case = _run_case(case, first, second, -1, table, system, parameters, scratch)
+    for one in range(n):
+        for other in range(one + 1, n):
+            if one != carrier and other != carrier:
+                first, second, third = _ordered(position, carrier, one, other)
+                _draw_case(scratch, parameters)
+                case = _run_case(case, first, second, third, table, system, parameters, scratch)
+
+
+@kernel
+def _ordered(position, a, b, c):  # type: ignore[no-untyped-def]
+    """Two or three events (c < 0: two) in the query's order."""
+    if position[a] > position[b]:
+        a, b = b, a
+    if c >= 0:
+        if position[b] > position[c]:
+            b, c = c, b
+        if position[a] > position[b]:
+            a, b = b, a
+    return a, b, c
+
+
+@kernel
+def _draw_case(scratch, parameters):  # type: ignore[no-untyped-def]
+    """Draw levels that agree with the query's in half of the attributes (one more or less, if their number is odd)."""
+    stream, work = scratch[0], scratch[1]
+    m = parameters[0][1]
+    agreeing = m // 2
+    if m % 2 == 1:
+        agreeing += np.int64(next_word(stream) >> np.uint64(31))
+    for k in range(m):
+        agrees = next_below(stream, m - k) < agreeing
+        agreeing -= agrees
+        work[_CASE, k] = work[_QUERY, k] if agrees else 1 - work[_QUERY, k]
+
+
+@kernel
+def _run_case(case, first, second, third, table, system, parameters, scratch):  # type: ignore[no-untyped-def]
+    """Write a case of one to three events and draw its count; return the index of the next case."""
+    events, attributes, present = table
+    levels, rules, probability, bounds = system
+    stream, work, values, active, mass = scratch
+    m, trials = parameters[0][1], parameters[0][2]
+    for k in range(m):
+        values[k] = levels[2 * k + work[_CASE, k]]
+        attributes[case * m + k] = values[k]
+    activate(bounds, values, active)
+    start(mass)
+    for place in range(WIDTH):
+        event = first if place == 0 else second if place == 1 else third
+        events[case * WIDTH + place] = event + 1
+        if event >= 0:
+            propagate(rules, probability, active, event, mass)
+    present[case] = _binomial(stream, trials, mass_where(mass, PRESENT_BIT), parameters[2])
+    return case + 1
+
+
+@kernel
+def _binomial(stream, trials, p, chances):  # type: ignore[no-untyped-def]
+    """The number of successes in so many independent trials, by inversion of the distribution function.
+
+    Args:
+        p: in [0, 1].
+        chances: from entry 2 on the ratios (trials - k) / (k + 1).
+    """
+    uniform = next_uniform(stream)
+    rare = min(p, 1.0 - p)
+    if rare <= 0.0:
+        return trials if p > 0.5 else 0
+    odds = rare / (1.0 - rare)
+    mass = 1.0
+    for _ in range(trials):
+        mass *= 1.0 - rare
+    count = 0
+    total = mass
+    while uniform > total and count < trials:
+        mass *= chances[2 + count] * odds
+        total += mass
+        count += 1
+    return count if p <= 0.5 else trials - count

@@ -1,0 +1,275 @@
+"""Complete, answer-bearing records: of generated instances, and of systems that a person has written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from veilgym.envs.core.arguments import check_count
+from veilgym.envs.core.records import from_json
+from veilgym.envs.core.seeding import check_seed, check_split, derive_key
+from veilgym.envs.hidden_system.evaluator import gold_answer, latent_trace, present_probability
+from veilgym.envs.hidden_system.execution import (
+    ACTION,
+    ACTIONS,
+    EVENT,
+    MASK,
+    SET_FLAG,
+    Program,
+)
+from veilgym.envs.hidden_system.generator import DRAWN, FLAG, Generator
+from veilgym.envs.hidden_system.grammar import (
+    ABSENT,
+    PRESENT,
+    RECORD,
+    AttributeVocabulary,
+    BehaviorCase,
+    BehaviorPayload,
+    BehaviorSkeleton,
+    Condition,
+    HiddenRule,
+    HiddenSystem,
+    Name,
+    ObservationProtocol,
+    check_case,
+    check_system,
+)
+from veilgym.envs.hidden_system.layout import HiddenArrays, Layout
+from veilgym.envs.hidden_system.payload import decode, select
+from veilgym.envs.hidden_system.task import TaskSource, load_task
+
+FAMILY = "HiddenSystem-v0"
+_CHUNK = 256
+_LOWEST, _HIGHEST = -(2**15), 2**15 - 1
+
+
+def generate_skeletons(
+    count: int,
+    length: str | int | None = None,
+    seed: int = 0,
+    *,
+    split: str = "train",
+    task: TaskSource = None,
+    balance: Literal["index", "drawn"] = "index",
+) -> list[BehaviorSkeleton]:
+    """Generate complete records; the same arguments give the same bytes.
+
+    Args:
+        count: How many, at least 1. A longer list begins with a shorter one.
+        length: "short", "medium", "long" or 4 to 10 events; None for what `task` says.
+        seed: Names the list.
+        split: "train" or "test", independent draws from the same distribution.
+        task: As for the env.
+        balance: "index" favours PRESENT at odd and ABSENT at even indices. "drawn" draws the side, as the env does:
+            then record i is the i-th episode after the env's `reset(seed=seed)`.
+
+    Raises:
+        ValueError: an argument is wrong.
+    """
+    return list(iterate_skeletons(check_count("count", count), length, seed, split=split, task=task, balance=balance))
+
+
+def iterate_skeletons(
+    count: int,
+    length: str | int | None = None,
+    seed: int = 0,
+    *,
+    split: str = "train",
+    task: TaskSource = None,
+    balance: Literal["index", "drawn"] = "index",
+    first: int = 0,
+) -> Iterator[BehaviorSkeleton]:
+    """`generate_skeletons` one by one, from index `first` on."""
+    if balance not in ("index", "drawn"):
+        raise ValueError(f"balance must be 'index' or 'drawn', got {balance!r}")
+    loaded = load_task(task, length=length)
+    split, seed = check_split(split), check_seed(seed)
+    generator = Generator(loaded)
+    key = derive_key(FAMILY, split, seed)
+    for start in range(first, first + count, _CHUNK):
+        indices = np.arange(start, min(start + _CHUNK, first + count), dtype=np.uint64)
+        batch = len(indices)
+        public, hidden = generator.layout.public(batch), generator.hidden(batch)
+        sides = (indices % 2).astype(np.int64) if balance == "index" else np.full(batch, DRAWN, np.int64)
+        generator.draw(np.full(batch, key, np.uint64), indices, np.ones(batch, np.bool_), public, hidden, sides)
+        for row, index in enumerate(indices.tolist()):
+            payload = decode(select(public, row), generator.layout)
+            system = read_system(hidden, row, generator.layout)
+            yield _complete(f"{FAMILY}/{split}/{seed}/{index}", payload, system)
+
+
+def read_system(hidden: HiddenArrays, row: int, layout: Layout) -> HiddenSystem:
+    """The record of a generated system."""
+    program = Program(hidden.rules[row], hidden.probability[row], hidden.bounds[row], (FLAG,))
+    return HiddenSystem(
+        initial_record=ABSENT,
+        conflict_policy="PERSISTENT_INVALIDATION_VETO",
+        rules=tuple(_read_rule(program, rule, layout) for rule in range(len(program.rules))),
+    )
+
+
+def _read_rule(program: Program, rule: int, layout: Layout) -> HiddenRule:
+    row = program.rules[rule]
+    conditions = [
+        condition
+        for name, (low, high) in zip(layout.attributes, program.bounds[rule].tolist(), strict=True)
+        for condition in _read_gate(name, low, high)
+    ]
+    if row[MASK]:
+        conditions.append(Condition("state", FLAG, "IS_SET"))
+    return HiddenRule(
+        id=f"R{rule + 1}",
+        on_event=layout.events[row[EVENT]],
+        conditions=tuple(conditions),
+        probability=float(program.probability[rule]),
+        action=ACTIONS[row[ACTION]],  # type: ignore[arg-type]
+        target=FLAG if row[ACTION] == SET_FLAG else RECORD,
+    )
+
+
+def _read_gate(name: str, low: int, high: int) -> Iterator[Condition]:
+    if low == high:
+        yield Condition("attribute", name, "EQ", low)
+    elif low > _LOWEST:
+        yield Condition("attribute", name, "GT", low - 1)
+    elif high < _HIGHEST:
+        yield Condition("attribute", name, "LE", high)
+
+
+def _complete(name: str, payload: BehaviorPayload, system: HiddenSystem) -> BehaviorSkeleton:
+    query, vocabulary = payload.query_case, payload.attribute_vocabulary
+    trace = latent_trace(system, query.attributes, query.events, vocabulary)
+    probability = trace[-1].present_probability
+    return BehaviorSkeleton(
+        id=name,
+        family=payload.family,
+        complexity=payload.complexity,
+        event_vocabulary=payload.event_vocabulary,
+        attribute_vocabulary=vocabulary,
+        observation_protocol=payload.observation_protocol,
+        hidden_system=system,
+        support_cases=payload.support_cases,
+        query_case=query,
+        answer_options=payload.answer_options,
+        gold_answer=gold_answer(probability),
+        gold_present_probability=probability,
+        latent_trace=trace,
+    )
+
+
+class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Events to apply under given attributes."""
+
+    attributes: dict[Name, int]
+    events: Annotated[tuple[Name, ...], Meta(min_length=1)]
+
+
+class SystemFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A system written by hand, what is to be seen of it, and what is asked.
+
+    Attributes:
+        id: Unique name.
+        event_vocabulary, attribute_vocabulary: As in a skeleton.
+        hidden_system: The program.
+        support_cases: What is run, `trials` times each.
+        query_case: What is asked; it may not be among the support cases.
+        trials: Trials per support case, 1 to 32,767.
+    """
+
+    id: Name
+    event_vocabulary: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    attribute_vocabulary: AttributeVocabulary
+    hidden_system: HiddenSystem
+    support_cases: Annotated[tuple[Experiment, ...], Meta(min_length=1)]
+    query_case: Experiment
+    trials: Annotated[int, Meta(ge=1, le=2**15 - 1)] = 64
+
+
+def read_system_file(path: str | os.PathLike[str]) -> SystemFile:
+    """Read a `SystemFile` from JSON.
+
+    Raises:
+        ValueError: the file cannot be read, or a field is wrong; the message names it.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise ValueError(f"system file {str(path)!r} cannot be read: {getattr(error, 'strerror', error)}") from None
+    return from_json(data, SystemFile, "system field")
+
+
+def run_system(file: SystemFile, seed: int = 0) -> BehaviorSkeleton:
+    """Execute a written system: draw the counts of its support cases and find the exact answer to its query.
+
+    Args:
+        file: The system and its cases.
+        seed: Names the draw of the counts.
+
+    Raises:
+        ValueError: a case or a rule names something unknown, the query is among the support cases, or its exact
+            probability is one half.
+    """
+    events, vocabulary = file.event_vocabulary, file.attribute_vocabulary
+    check_system(file.hidden_system, events, vocabulary)
+    rng = np.random.Generator(np.random.Philox(key=derive_key(FAMILY, "written", file.id, check_seed(seed))))
+    query = BehaviorCase("Q", file.query_case.attributes, file.query_case.events)
+    check_case(query, "query_case", events, vocabulary)
+    cases = []
+    for i, experiment in enumerate(file.support_cases):
+        case = BehaviorCase(f"C{i + 1}", experiment.attributes, experiment.events)
+        check_case(case, f"support_cases[{i}]", events, vocabulary)
+        if case.events == query.events and case.attributes == query.attributes:
+            raise ValueError(f"support_cases[{i}]: got the query's own events and attributes, allowed are others")
+        probability = present_probability(file.hidden_system, case.attributes, case.events, vocabulary)
+        present = int(rng.binomial(file.trials, probability))
+        cases.append(BehaviorCase(case.id, case.attributes, case.events, file.trials, present, file.trials - present))
+    payload = BehaviorPayload(
+        family="hidden_system",
+        complexity=len(set(query.events)),
+        event_vocabulary=events,
+        attribute_vocabulary=vocabulary,
+        observation_protocol=ObservationProtocol(),
+        support_cases=tuple(cases),
+        query_case=query,
+        answer_options=(PRESENT, ABSENT),
+    )
+    skeleton = _complete(file.id, payload, file.hidden_system)
+    if skeleton.gold_present_probability == 0.5:
+        raise ValueError("query_case: got an exact probability of one half, allowed is any other")
+    return skeleton
+
+
+def read_skeletons(path: str | os.PathLike[str]) -> list[BehaviorSkeleton]:
+    """Read the skeletons in a file of JSON lines, and recompute what is derived from the systems.
+
+    Raises:
+        ValueError: the file cannot be read, a line is wrong, or a recorded answer is not what the system gives.
+    """
+    try:
+        lines = Path(path).read_bytes().splitlines()
+    except (OSError, ValueError) as error:
+        raise ValueError(f"skeleton file {str(path)!r} cannot be read: {getattr(error, 'strerror', error)}") from None
+    return check_skeletons([from_json(line, BehaviorSkeleton, f"line {i + 1}") for i, line in enumerate(lines)])
+
+
+def check_skeletons(skeletons: Sequence[BehaviorSkeleton]) -> list[BehaviorSkeleton]:
+    """Return `skeletons` as a list if each one's answer is what its system gives; a `ValueError` names the first bad.
+
+    The exact probability must agree within 1e-12.
+    """
+    for skeleton in skeletons:
+        query, vocabulary = skeleton.query_case, skeleton.attribute_vocabulary
+        exact = present_probability(skeleton.hidden_system, query.attributes, query.events, vocabulary)
+        if abs(exact - skeleton.gold_present_probability) > 1e-12:
+            got = skeleton.gold_present_probability
+            raise ValueError(f"{skeleton.id}.gold_present_probability: got {got!r}, allowed is {exact!r}")
+        if skeleton.gold_answer != gold_answer(exact):
+            got, allowed = skeleton.gold_answer, gold_answer(exact)
+            raise ValueError(f"{skeleton.id}.gold_answer: got {got!r}, allowed is {allowed!r}")
+    return list(skeletons)
