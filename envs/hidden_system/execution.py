@@ -68,9 +68,9 @@ def holds(condition: Condition, attributes: Mapping[str, int], state: State) -> 
             case "EQ":
                 return level == condition.value
             case "LE":
-                return level <= condition.value  # type: ignore[operator, no-any-return]
+                return level <= condition.value  # type: ignore[operator]
             case _:
-                return level > condition.value  # type: ignore[operator, no-any-return]
+                return level > condition.value  # type: ignore[operator]
     if condition.key == RECORD:
         return state.record == condition.value
     is_set = state.invalidated if condition.key == INVALIDATED else condition.key in state.flags

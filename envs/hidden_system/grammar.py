@@ -7,14 +7,15 @@ Field names are those of the specification. Every record checks itself when it i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 RECORD = "record"
 INVALIDATED = "invalidated"
-PRESENT, ABSENT = "PRESENT", "ABSENT"
+PRESENT: Final = "PRESENT"
+ABSENT: Final = "ABSENT"
 
 Name = Annotated[str, Meta(min_length=1)]
 Probability = Annotated[float, Meta(ge=0, le=1)]

@@ -95,7 +95,7 @@ def encode(payload: BehaviorPayload | BehaviorSkeleton, layout: Layout) -> Obser
     for i, case in enumerate(payload.support_cases):
         arrays["events"].reshape(layout.cases, layout.width)[i] = _codes(case.events, layout.width, layout)
         arrays["attributes"].reshape(layout.cases, -1)[i] = [case.attributes[name] for name in layout.attributes]
-        arrays["trials"][0, i], arrays["present"][0, i] = case.trials, case.observed_present
+        arrays["trials"][0, i], arrays["present"][0, i] = case.trials, case.observed_present or 0
     query = payload.query_case
     arrays["query_events"][0] = _codes(query.events, layout.query_width, layout)
     arrays["query_attributes"][0] = [query.attributes[name] for name in layout.attributes]

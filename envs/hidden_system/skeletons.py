@@ -270,6 +270,6 @@ def check_skeletons(skeletons: Sequence[BehaviorSkeleton]) -> list[BehaviorSkele
             got = skeleton.gold_present_probability
             raise ValueError(f"{skeleton.id}.gold_present_probability: got {got!r}, allowed is {exact!r}")
         if skeleton.gold_answer != gold_answer(exact):
-            got, allowed = skeleton.gold_answer, gold_answer(exact)
-            raise ValueError(f"{skeleton.id}.gold_answer: got {got!r}, allowed is {allowed!r}")
+            allowed = gold_answer(exact)
+            raise ValueError(f"{skeleton.id}.gold_answer: got {skeleton.gold_answer!r}, allowed is {allowed!r}")
     return list(skeletons)
