@@ -36,6 +36,14 @@ ENTRIES: tuple[Entry, ...] = (
         reward_threshold=0.7,
         ladder="veilgym.agents.causal_circuits.ladder:ladder",
     ),
+    Entry(
+        id="HiddenSystem-v0",
+        entry_point="veilgym.envs.hidden_system.env:HiddenSystemEnv",
+        vector_entry_point="veilgym.envs.hidden_system.vector_env:HiddenSystemVectorEnv",
+        max_episode_steps=None,
+        reward_threshold=0.95,
+        ladder="veilgym.agents.hidden_system.ladder:ladder",
+    ),
 )
 
 

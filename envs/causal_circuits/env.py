@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.episodes import NO_LIMIT, RUNNING, UNSTARTED, Episodes
 from veilgym.envs.causal_circuits.payload import Observation, action_space, observation_space, observe
-from veilgym.envs.causal_circuits.rendering.viewer import RENDER_FPS, RENDER_MODES, check_render_mode, render_episode
+from veilgym.envs.causal_circuits.rendering.viewer import render_episode
 from veilgym.envs.causal_circuits.request import Refusal, explain_request, read_request
 from veilgym.envs.causal_circuits.task import TaskSource, load_task
+from veilgym.envs.core.rendering import RENDER_FPS, RENDER_MODES, check_render_mode
 from veilgym.envs.core.seeding import check_seed, check_split
 
 

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from veilgym.envs.causal_circuits.env import CausalCircuitsEnv
 from veilgym.envs.causal_circuits.episodes import NO_LIMIT, UNSTARTED, Episodes
 from veilgym.envs.causal_circuits.payload import Observation, action_space, observation_space, observe
-from veilgym.envs.causal_circuits.rendering.viewer import check_render_mode, render_episode
+from veilgym.envs.causal_circuits.rendering.viewer import render_episode
 from veilgym.envs.causal_circuits.request import explain, read_requests
 from veilgym.envs.causal_circuits.task import TaskSource, load_task
 from veilgym.envs.core.arguments import check_count
+from veilgym.envs.core.rendering import check_render_mode
 from veilgym.envs.core.seeding import check_seed, check_split, spread_seed
 
 Infos = dict[str, Any]

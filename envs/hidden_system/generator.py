@@ -5,7 +5,7 @@ query.
 
 An instance has an event that adds (the carrier), one that sets a flag, a later one that adds or vetoes if the flag is
 set, one that vetoes if an attribute has the right level, and n - 4 that add or veto likewise. Support cases are each
-event alone, each ordered pair, the carrier with each other event at two opposite combinations of levels, and the
+event alone, each ordered pair, the carrier with each other event at three pairs of opposite combinations of levels, and the
 carrier with each pair in the query's order. Which event is which differs from instance to instance.
 
 Three symmetries keep the answer out of reach of shallow statistics:
@@ -46,6 +46,7 @@ from veilgym.envs.hidden_system.task import Probabilities, Task
 WIDTH = 3  # events of the longest support case
 LOW_LEVELS, HIGH_LEVELS = (1, 4), (6, 9)
 FLAG = "flag"
+CONTROLS = 3  # pairs of opposite combinations; with four attributes these are all that agree with the query in half
 DRAWN = -1  # a side that is to be drawn
 
 # What an event does, and the names of the ranges of its probability in that order.
@@ -57,7 +58,7 @@ _LOWEST, _HIGHEST = -(2**15), 2**15 - 1
 _TRIES_PER_STRUCTURE = 64
 _MOST_TRIES = 20_000
 # Rows of the working space for integers.
-_ORDER, _POSITION, _PART, _ATTRIBUTE, _QUERY, _CASE, _ROWS = range(7)
+_ORDER, _POSITION, _PART, _ATTRIBUTE, _QUERY, _CASE, _AGREEING, _ROWS = range(8)
 
 
 def generated_layout(task: Task) -> Layout:
@@ -66,7 +67,7 @@ def generated_layout(task: Task) -> Layout:
     return Layout(
         events=tuple(f"E{i + 1}" for i in range(n)),
         attributes=tuple(f"X{m + 1}" for m in range(task.attributes)),
-        cases=n + n * (n - 1) + 2 * (n - 1) + (n - 1) * (n - 2) // 2,
+        cases=n + n * (n - 1) + 2 * CONTROLS * (n - 1) + (n - 1) * (n - 2) // 2,
         width=WIDTH,
         query_width=n,
         levels=2,
@@ -151,7 +152,8 @@ def _draw(i, side, arrays, parameters, scratch):  # type: ignore[no-untyped-def]
     n, m, shuffle_options = parameters[0][0], parameters[0][1], parameters[0][4]
     drawn = np.int64(next_word(stream) >> np.uint64(31))
     favoured = drawn if side < 0 else side
-    options[i, 0] = np.int64(next_word(stream) >> np.uint64(31)) if shuffle_options else 0
+    order = np.int64(next_word(stream) >> np.uint64(31))
+    options[i, 0] = order if shuffle_options else 0
     _draw_levels(stream, levels[i], m)
     exact[i] = _draw_system(favoured, levels[i], rules[i], probability[i], bounds[i], parameters, scratch)
     if exact[i] < 0.0:
@@ -302,26 +304,27 @@ def _run_cases(table, system, parameters, scratch):  # type: ignore[no-untyped-d
             carrier = code
     case = 0
     for first in range(n):
-        _draw_case(scratch, parameters)
+        _draw_case(0, scratch, parameters)
         case = _run_case(case, first, -1, -1, table, system, parameters, scratch)
     for first in range(n):
         for second in range(n):
             if first != second:
-                _draw_case(scratch, parameters)
+                _draw_case(0, scratch, parameters)
                 case = _run_case(case, first, second, -1, table, system, parameters, scratch)
     for other in range(n):
         if other != carrier:
             first, second, _ = _ordered(position, carrier, other, -1)
-            _draw_case(scratch, parameters)
-            case = _run_case(case, first, second, -1, table, system, parameters, scratch)
-            for k in range(parameters[0][1]):
-                work[_CASE, k] ^= 1
-            case = _run_case(case, first, second, -1, table, system, parameters, scratch)
+            for control in range(CONTROLS):
+                _draw_case(control, scratch, parameters)
+                case = _run_case(case, first, second, -1, table, system, parameters, scratch)
+                for k in range(parameters[0][1]):
+                    work[_CASE, k] ^= 1
+                case = _run_case(case, first, second, -1, table, system, parameters, scratch)
     for one in range(n):
         for other in range(one + 1, n):
             if one != carrier and other != carrier:
                 first, second, third = _ordered(position, carrier, one, other)
-                _draw_case(scratch, parameters)
+                _draw_case(0, scratch, parameters)
                 case = _run_case(case, first, second, third, table, system, parameters, scratch)
 
 
@@ -339,17 +342,24 @@ def _ordered(position, a, b, c):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _draw_case(scratch, parameters):  # type: ignore[no-untyped-def]
-    """Draw levels that agree with the query's in half of the attributes (one more or less, if their number is odd)."""
+def _draw_case(control, scratch, parameters):  # type: ignore[no-untyped-def]
+    """Draw levels that agree with the query's in half of the attributes (one more or less, if their number is odd).
+
+    Controls 1, 2, ... follow a drawn case of control 0 with other levels, of which none is the opposite of another.
+    """
     stream, work = scratch[0], scratch[1]
     m = parameters[0][1]
-    agreeing = m // 2
+    half = m // 2
+    if control == 0:
+        _shuffle(stream, work[_AGREEING], m)
     if m % 2 == 1:
-        agreeing += np.int64(next_word(stream) >> np.uint64(31))
+        half += np.int64(next_word(stream) >> np.uint64(31))
     for k in range(m):
-        agrees = next_below(stream, m - k) < agreeing
-        agreeing -= agrees
-        work[_CASE, k] = work[_QUERY, k] if agrees else 1 - work[_QUERY, k]
+        work[_CASE, k] = 1 - work[_QUERY, k]
+    for j in range(half):
+        # The first attribute always agrees, so two controls cannot be opposites; a window moves over the others.
+        k = work[_AGREEING, 0 if j == 0 else 1 + (control + j - 1) % (m - 1)]
+        work[_CASE, k] = work[_QUERY, k]
 
 
 @kernel

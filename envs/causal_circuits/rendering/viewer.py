@@ -10,10 +10,8 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
 
 import numpy as np
-from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.episodes import RUNNING, TERMINATED, Episodes
@@ -21,21 +19,10 @@ from veilgym.envs.causal_circuits.equations import Equation
 from veilgym.envs.causal_circuits.evaluator import score
 from veilgym.envs.causal_circuits.payload import Payload, decode, observe
 from veilgym.envs.causal_circuits.task import Query, Task
-
-RENDER_MODES = ("ansi", "rgb_array")
-RENDER_FPS = 2
-
+from veilgym.envs.core.rendering import require_matplotlib
 
 _COLUMNS = 80
 _INDENT = "  "
-
-
-def check_render_mode(render_mode: Any) -> str | None:
-    """Return `render_mode`, or raise a `ValueError` that names it and what is allowed."""
-    if render_mode is not None and render_mode not in RENDER_MODES:
-        allowed = ", ".join(map(repr, RENDER_MODES))
-        raise ValueError(f"render_mode must be None, {allowed}, or 'human' through gymnasium.make, got {render_mode!r}")
-    return render_mode  # type: ignore[no-any-return]
 
 
 def render_episode(episodes: Episodes, episode: int, render_mode: str) -> str | NDArray[np.uint8]:
@@ -50,12 +37,7 @@ def render_episode(episodes: Episodes, episode: int, render_mode: str) -> str | 
     view = view_episode(episodes, episode)
     if render_mode == "ansi":
         return write_table(view)
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise DependencyNotInstalled(
-            "render_mode 'rgb_array' needs matplotlib; install it with `pip install 'veilgym[plot]'`"
-        ) from error
+    require_matplotlib()
     from veilgym.envs.causal_circuits.rendering.drawing import draw_picture
 
     return draw_picture(view)

@@ -1,0 +1,28 @@
+"""What the pictures and texts of all families have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gymnasium.error import DependencyNotInstalled
+
+RENDER_MODES = ("ansi", "rgb_array")
+RENDER_FPS = 2
+
+
+def check_render_mode(render_mode: Any) -> str | None:
+    """Return `render_mode`, or raise a `ValueError` that names it and what is allowed."""
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        allowed = ", ".join(map(repr, RENDER_MODES))
+        raise ValueError(f"render_mode must be None, {allowed}, or 'human' through gymnasium.make, got {render_mode!r}")
+    return render_mode  # type: ignore[no-any-return]
+
+
+def require_matplotlib() -> None:
+    """Raise a `DependencyNotInstalled` that says what to install if there is no matplotlib."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise DependencyNotInstalled(
+            "render_mode 'rgb_array' needs matplotlib; install it with `pip install 'veilgym[plot]'`"
+        ) from error

@@ -1,0 +1,61 @@
+"""Many hidden systems at once, natively."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gymnasium.vector import AutoresetMode
+
+from veilgym.envs.core.arguments import check_count
+from veilgym.envs.core.query_vector_env import QueryVectorEnv
+from veilgym.envs.core.questions import ANSWERED
+from veilgym.envs.core.rendering import check_render_mode
+from veilgym.envs.hidden_system.env import HiddenSystemEnv
+from veilgym.envs.hidden_system.questions import Skeletons, questions_of
+from veilgym.envs.hidden_system.rendering.viewer import render_instance
+from veilgym.envs.hidden_system.task import TaskSource, load_task
+
+
+class HiddenSystemVectorEnv(QueryVectorEnv):
+    """`HiddenSystemEnv` times `num_envs`; see `QueryVectorEnv` for what both vector envs of queries do.
+
+    Arguments are those of `HiddenSystemEnv`, and:
+        num_envs: B, at least 1.
+        autoreset_mode: "SameStep" (default: with "NextStep" every second step of a one-step episode would be wasted),
+            "NextStep" or "Disabled", or the member of `AutoresetMode`.
+    """
+
+    metadata = HiddenSystemEnv.metadata
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        length: str | int | None = None,
+        split: str = "train",
+        task: TaskSource = None,
+        trials: int | None = None,
+        margin: float | None = None,
+        shuffle_options: bool = False,
+        reward: str = "accuracy",
+        skeletons: Skeletons | None = None,
+        render_mode: str | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
+    ) -> None:
+        loaded = load_task(task, length=length, trials=trials, margin=margin)
+        questions = questions_of(skeletons, loaded, check_count("num_envs", num_envs), split, shuffle_options)
+        super().__init__(questions, reward, check_render_mode(render_mode), autoreset_mode)
+        self.layout = questions.layout
+        self._questions = questions
+
+    def render(self) -> tuple[Any, ...] | None:
+        """A frame per env; None without a render mode."""
+        if self.render_mode is None:
+            return None
+        self._require_reset("render")
+        return tuple(self._render(i, self.render_mode) for i in range(self.num_envs))
+
+    def _render(self, i: int, mode: str) -> Any:
+        verdict = None
+        if self._questions.phase[i] == ANSWERED:
+            verdict = self._questions.verdict(i, self._answers[i], float(self._rewards[i]))
+        return render_instance(self._questions.payload(i), verdict, mode)
