@@ -38,12 +38,14 @@ class Scoring(ABC):
     Attributes:
         name: The value of the env's argument `reward`.
         single_space: The action space of one env.
+        entries: How many entries an action mask has, 0 if there is none.
         dtype: Of an answer.
         shape: Of an answer.
     """
 
     name: str
     single_space: spaces.Space[Any]
+    entries: int
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
 
@@ -93,19 +95,20 @@ class Accuracy(Scoring):
 
     name = "accuracy"
     single_space = spaces.Discrete(2)
+    entries = 2
     dtype = np.dtype(np.int64)
     shape = ()
 
-    def judge(self, answers: NDArray[Any]) -> NDArray[np.int64]:
+    def judge(self, answers: NDArray[Any]) -> NDArray[np.int64]:  # noqa: D102
         return np.where((answers == 0) | (answers == 1), int(Refusal.NONE), int(Refusal.UNKNOWN_OPTION))
 
-    def reward(
+    def reward(  # noqa: D102
         self, answers: NDArray[Any], probability: NDArray[np.float64], swapped: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         is_first = (answers == 0) != swapped
         return (is_first == (probability > 0.5)).astype(np.float64)
 
-    def explain(self, refusal: int, answer: Any) -> str:
+    def explain(self, refusal: int, answer: Any) -> str:  # noqa: D102
         match Refusal(refusal):
             case Refusal.UNKNOWN_OPTION:
                 return f"answer {show(answer)} is unknown; allowed are 0 and 1, indices into the answer options"
@@ -126,17 +129,18 @@ class Proper(Scoring):
     """
 
     single_space = spaces.Box(0.0, 1.0, (1,), np.float32)
+    entries = 0
     dtype = np.dtype(np.float64)
     shape = (1,)
 
     def __init__(self, name: Literal["brier", "log"]) -> None:
         self.name = name
 
-    def judge(self, answers: NDArray[Any]) -> NDArray[np.int64]:
+    def judge(self, answers: NDArray[Any]) -> NDArray[np.int64]:  # noqa: D102
         value = answers[:, 0]
         return np.where((value >= 0) & (value <= 1), int(Refusal.NONE), int(Refusal.NO_PROBABILITY))
 
-    def reward(
+    def reward(  # noqa: D102
         self, answers: NDArray[Any], probability: NDArray[np.float64], swapped: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         p = answers[:, 0]
@@ -145,7 +149,7 @@ class Proper(Scoring):
         p = np.clip(p, SMALLEST, 1.0 - SMALLEST)
         return probability * np.log(p) + (1.0 - probability) * np.log1p(-p)
 
-    def explain(self, refusal: int, answer: Any) -> str:
+    def explain(self, refusal: int, answer: Any) -> str:  # noqa: D102
         match Refusal(refusal):
             case Refusal.NO_PROBABILITY:
                 return f"answer {show(answer)} is not a probability; allowed are numbers from 0 to 1"

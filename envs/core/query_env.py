@@ -47,7 +47,7 @@ class QueryEnv(gym.Env[Observation, Any]):
         self._questions.seed([seed])
         self._questions.begin(np.ones(1, np.bool_))
         self._answer, self._reward = None, 0.0
-        return self._observation(), _info(Refusal.NONE, "")
+        return self._observation(), self._info(Refusal.NONE, "")
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take an answer; see the class docstring of the family."""
@@ -57,12 +57,17 @@ class QueryEnv(gym.Env[Observation, Any]):
         answers, refusal = read_answer(self._scoring, action)
         if refusal[0] != Refusal.NONE:
             code = int(refusal[0])
-            return self._observation(), 0.0, False, False, _info(code, self._scoring.explain(code, action))
+            return self._observation(), 0.0, False, False, self._info(code, self._scoring.explain(code, action))
         questions = self._questions
         self._answer = answers[0].copy()
         self._reward = float(self._scoring.reward(answers, questions.probability, questions.swapped)[0])
         questions.phase[0] = ANSWERED
-        return self._observation(), self._reward, True, False, _info(Refusal.NONE, "")
+        return self._observation(), self._reward, True, False, self._info(Refusal.NONE, "")
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(2,) bool, all true: either option is accepted. (0,) for a proper score."""
+        self._require_reset("action_masks")
+        return np.ones(self._scoring.entries, np.bool_)
 
     @property
     def _phase(self) -> int:
@@ -71,10 +76,12 @@ class QueryEnv(gym.Env[Observation, Any]):
     def _observation(self) -> Observation:
         return {key: batch[0] for key, batch in self._questions.observe().items()}
 
+    def _info(self, refusal: int, reason: str) -> dict[str, Any]:
+        info: dict[str, Any] = {"refusal": int(refusal), "reason": reason}
+        if self._scoring.entries:
+            info["action_mask"] = np.ones(self._scoring.entries, np.int8)
+        return info
+
     def _require_reset(self, method: str) -> None:
         if self._phase == UNSTARTED:
             raise ResetNeeded(f"Cannot call env.{method}() before calling env.reset()")
-
-
-def _info(refusal: int, reason: str) -> dict[str, Any]:
-    return {"refusal": int(refusal), "reason": reason}

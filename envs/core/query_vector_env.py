@@ -61,7 +61,7 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         questions.seed(read_seeds(seed, mask, questions.phase == UNSTARTED, self.np_random))
         questions.begin(mask)
         self._has_begun = bool((questions.phase != UNSTARTED).all())
-        return questions.observe(), _infos(mask, np.zeros(self.num_envs, np.int64), only(mask, self._no_reason()))
+        return questions.observe(), self._infos(mask, np.zeros(self.num_envs, np.int64), only(mask, self._no_reason()))
 
     def step(
         self, actions: NDArray[Any]
@@ -87,7 +87,7 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         terminated = (questions.phase == ANSWERED) & ~starting
         if starting.any():
             questions.begin(starting)
-        infos = _infos(self._everywhere, refusal, self._reasons(refusal, actions))
+        infos = self._infos(self._everywhere, refusal, self._reasons(refusal, actions))
         if self.autoreset_mode is AutoresetMode.SAME_STEP and terminated.any():
             infos = self._restart(terminated, infos)
         return questions.observe(), reward, terminated, np.zeros(self.num_envs, np.bool_), infos
@@ -95,13 +95,26 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     def _restart(self, done: NDArray[np.bool_], infos: Infos) -> Infos:
         """Ask the next question where `done`; what belongs to the answered one goes to `final_obs` and `final_info`."""
         final_obs = rows(self._questions.observe(), done)
-        final_info = _infos(done, np.where(done, infos["refusal"], 0), only(done, infos["reason"]))
+        final_info = self._infos(done, np.where(done, infos["refusal"], 0), only(done, infos["reason"]))
         self._questions.begin(done)
-        infos = _infos(
+        infos = self._infos(
             self._everywhere, np.where(done, 0, infos["refusal"]), np.where(done, "", infos["reason"]).astype(object)
         )
         final = {"final_obs": final_obs, "_final_obs": done, "final_info": final_info, "_final_info": done.copy()}
         return {**infos, **final}
+
+    def _infos(self, where: NDArray[np.bool_], refusal: NDArray[np.int64], reason: NDArray[np.object_]) -> Infos:
+        given = where.copy()
+        infos: Infos = {"refusal": refusal, "_refusal": given, "reason": reason, "_reason": given}
+        if self._scoring.entries:
+            infos["action_mask"] = np.repeat(where[:, None], self._scoring.entries, axis=1).astype(np.int8)
+            infos["_action_mask"] = given
+        return infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(B, 2) bool, all true: either option is accepted. (B, 0) for a proper score."""
+        self._require_reset("action_masks")
+        return np.ones((self.num_envs, self._scoring.entries), np.bool_)
 
     def _no_reason(self) -> NDArray[np.object_]:
         return np.full(self.num_envs, "", object)
@@ -115,8 +128,3 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     def _require_reset(self, method: str) -> None:
         if not self._has_begun:
             raise ResetNeeded(f"Cannot call envs.{method}() before calling envs.reset()")
-
-
-def _infos(where: NDArray[np.bool_], refusal: NDArray[np.int64], reason: NDArray[np.object_]) -> Infos:
-    given = where.copy()
-    return {"refusal": refusal, "_refusal": given, "reason": reason, "_reason": given}

@@ -43,16 +43,17 @@ class HiddenSystemEnv(QueryEnv):
 
     ## Action Space
     `Discrete(2)`: which of the two options. With `reward="brier"` or `"log"` it is `Box(0, 1, (1,), float32)`, the
-    probability of PRESENT. Anything else is refused: it costs nothing, changes nothing, earns 0; `info["refusal"]` holds
-    the code of `veilgym.envs.core.answers.Refusal` (0 if accepted) and `info["reason"]` a sentence.
+    probability of PRESENT. Anything else is refused: it costs nothing, changes nothing, earns 0; `info["refusal"]`
+    holds the code of `veilgym.envs.core.answers.Refusal` (0 if accepted) and `info["reason"]` a sentence.
+    `info["action_mask"]` (int8, (2,), all 1) and `action_masks()` are for agents that want a mask.
 
     ## Rewards
     1 for the option whose exact probability is above one half, else 0. With `reward="brier"` or `"log"` the exact
     expectation of that score, which has no noise: see `veilgym.envs.core.answers.Proper`.
 
     ## Starting State
-    `reset(seed=s)` asks question 0 of sequence s, `reset()` the next one. A question is a pure function of the task, the
-    split, the seed and the index.
+    `reset(seed=s)` asks question 0 of sequence s, `reset()` the next one. A question is a pure function of the task,
+    the split, the seed and the index.
 
     ## Episode End
     Terminated by an accepted answer; never truncated.

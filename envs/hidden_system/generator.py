@@ -5,8 +5,8 @@ query.
 
 An instance has an event that adds (the carrier), one that sets a flag, a later one that adds or vetoes if the flag is
 set, one that vetoes if an attribute has the right level, and n - 4 that add or veto likewise. Support cases are each
-event alone, each ordered pair, the carrier with each other event at three pairs of opposite combinations of levels, and the
-carrier with each pair in the query's order. Which event is which differs from instance to instance.
+event alone, each ordered pair, the carrier with each other event at three pairs of opposite combinations of levels,
+and the carrier with each pair in the query's order. Which event is which differs from instance to instance.
 
 Three symmetries keep the answer out of reach of shallow statistics:
 

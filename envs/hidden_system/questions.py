@@ -45,10 +45,8 @@ class _SystemQuestions(Questions):
     def verdict(self, i: int, answer: NDArray[Any], reward: float) -> Verdict:
         """What may be shown of question `i` once `answer` has been accepted."""
         probability = float(self.probability[i])
-        if np.ndim(answer):
-            said = f"{float(answer[0]):.2f} {PRESENT}"
-        else:
-            said = OPTIONS[int(self.swapped[i])][int(answer)]
+        is_stated = np.ndim(answer) > 0
+        said = f"{float(answer[0]):.2f} {PRESENT}" if is_stated else OPTIONS[int(self.swapped[i])][int(answer)]
         return Verdict(said, gold_answer(probability), probability, reward)
 
     @property
@@ -69,11 +67,11 @@ class GeneratedQuestions(_SystemQuestions):
         self.hidden = self._generator.hidden(batch)
         self._sides = np.full(batch, DRAWN, np.int64)
 
-    def ask(self, which: NDArray[np.bool_]) -> None:
+    def ask(self, which: NDArray[np.bool_]) -> None:  # noqa: D102
         self._generator.draw(self.keys, self.indices, which, self.public, self.hidden, self._sides)
 
     @property
-    def probability(self) -> NDArray[np.float64]:
+    def probability(self) -> NDArray[np.float64]:  # noqa: D102
         return self.hidden.present
 
 
@@ -95,7 +93,7 @@ class RecordedQuestions(_SystemQuestions):
         self._shuffle_options = shuffle_options
         self._stream = np.zeros(STREAM_WORDS, np.uint64)
 
-    def ask(self, which: NDArray[np.bool_]) -> None:
+    def ask(self, which: NDArray[np.bool_]) -> None:  # noqa: D102
         for i in np.flatnonzero(which):
             open_stream(self._stream, self.keys[i], self.indices[i])
             self._rows[i] = next_below(self._stream, len(self._probabilities))
@@ -105,7 +103,7 @@ class RecordedQuestions(_SystemQuestions):
                 self.public["options"][i] = next_below(self._stream, len(OPTIONS))
 
     @property
-    def probability(self) -> NDArray[np.float64]:
+    def probability(self) -> NDArray[np.float64]:  # noqa: D102
         chosen: NDArray[np.float64] = self._probabilities[self._rows]
         return chosen
 

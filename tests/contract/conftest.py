@@ -92,6 +92,43 @@ def _circuit_plant(env: gym.Env[Any, Any]) -> list[float]:
     return [*episodes.coefficients.ravel().tolist(), *keys.tolist()]  # as the engine's precision holds them
 
 
+def _query_malformed(batch: int) -> list[Any]:
+    answers = np.arange(batch) % 2
+    return [
+        answers.astype(np.float64),
+        answers > 0,
+        answers.astype(np.int8),
+        answers.astype(np.uint64),
+        np.full(batch, 2**64 - 1, np.uint64),
+        np.full(batch, -(2**63)),
+        answers[:, None],
+        answers.astype(str),
+        answers.astype(np.complex128),
+    ]
+
+
+def _system_overwrite(env: gym.Env[Any, Any], rng: np.random.Generator) -> None:
+    questions = env.unwrapped._questions
+    hidden = questions.hidden
+    for array in (hidden.rules, hidden.bounds, questions.keys, questions.indices):
+        array[...] = rng.integers(2**31, size=array.shape).astype(array.dtype)
+    for array in (hidden.probability, hidden.present):
+        array[...] = rng.random(array.shape)
+
+
+def _system_plant(env: gym.Env[Any, Any]) -> list[float]:
+    questions = env.unwrapped._questions
+    hidden = questions.hidden
+    canaries = []
+    for array in (hidden.rules, hidden.bounds, questions.keys, questions.indices):
+        array[...] = (700_001 + 13 * len(canaries) + np.arange(array.size)).reshape(array.shape).astype(array.dtype)
+        canaries += array.ravel().tolist()
+    for array in (hidden.probability, hidden.present):
+        array[...] = (0.123456789012345 + 0.000123 * (len(canaries) + np.arange(array.size))).reshape(array.shape)
+        canaries += array.ravel().tolist()
+    return canaries
+
+
 NAN_AT_THE_END = np.zeros((8, 2))
 NAN_AT_THE_END[-1, -1] = np.nan
 
@@ -122,6 +159,16 @@ FAMILIES = {
         ),
         overwrite=_circuit_overwrite,
         plant=_circuit_plant,
+    ),
+    "HiddenSystem-v0": Family(
+        action=lambda entry, fraction: entry,
+        batch=lambda actions: np.array(actions, np.int64),
+        answers=lambda entries: tuple(range(entries)),
+        refused=(2, -1, 2**40),
+        malformed=_query_malformed,
+        bad=(None, 3, {}, np.int64(1), np.zeros(2, int), np.zeros((2, 3), int)),
+        overwrite=_system_overwrite,
+        plant=_system_plant,
     ),
 }
 
