@@ -132,6 +132,35 @@ class Generator:
                 f"allowed are values for which a query on either side of 1/2 turns up within {_MOST_TRIES:,} draws"
             )
 
+    def acceptance(self, draws: int = 20_000) -> tuple[float, float]:
+        """The rates at which draws give a query that may be asked, and one that has a twin; by simulation.
+
+        An observer needs them to weigh the two kinds of instances.
+        """
+        levels, hidden = np.zeros(2 * self.task.attributes, np.int16), self.hidden(1)
+        open_stream(self._scratch[0], np.uint64(0), np.uint64(0))
+        system = (levels, hidden.rules[0], hidden.probability[0], hidden.bounds[0])
+        clear, pivotal = _count_accepted(draws, system, (self._numbers, self._ranges, self._chances), self._scratch)
+        return clear / draws, pivotal / draws
+
+
+@kernel
+def _count_accepted(draws, system, parameters, scratch):  # type: ignore[no-untyped-def]
+    stream, work = scratch[0], scratch[1]
+    levels, rules, probability, bounds = system
+    n, m, margin = parameters[0][0], parameters[0][1], parameters[2][0]
+    clear = pivotal = 0
+    for _ in range(draws):
+        _draw_levels(stream, levels, m)
+        _draw_structure(levels, rules, bounds, n, m, scratch)
+        exact = _draw_query(levels, rules, probability, bounds, parameters, scratch)
+        if _is_clear(exact, margin):
+            clear += 1
+            work[_QUERY, work[_ATTRIBUTE, _gated_position(stream, work, n)]] ^= 1
+            twin = _query_probability(levels, rules, probability, bounds, n, m, scratch)
+            pivotal += _is_clear(twin, margin) and (twin > 0.5) != (exact > 0.5)
+    return clear, pivotal
+
 
 @kernel
 def _draw_batch(keys, indices, which, sides, arrays, parameters, scratch):  # type: ignore[no-untyped-def]
@@ -185,14 +214,8 @@ def _draw_system(favoured, levels, rules, probability, bounds, parameters, scrat
     for attempt in range(_MOST_TRIES):
         if attempt % _TRIES_PER_STRUCTURE == 0:
             _draw_structure(levels, rules, bounds, n, m, scratch)
-        for position in range(n):
-            part = work[_PART, position]
-            steps = ranges[part, 0] + next_below(stream, ranges[part, 1] - ranges[part, 0] + 1)
-            probability[position] = steps / numbers[3]
-        for k in range(m):
-            work[_QUERY, k] = np.int64(next_word(stream) >> np.uint64(31))
-        exact = _query_probability(levels, rules, probability, bounds, n, m, scratch)
-        if abs(exact - 0.5) < margin or exact == 0.5:
+        exact = _draw_query(levels, rules, probability, bounds, parameters, scratch)
+        if not _is_clear(exact, margin):
             continue
         if not is_pivotal:
             if (exact > 0.5) == (favoured == 1):
@@ -201,13 +224,32 @@ def _draw_system(favoured, levels, rules, probability, bounds, parameters, scrat
         gate = work[_ATTRIBUTE, _gated_position(stream, work, n)]
         work[_QUERY, gate] ^= 1
         twin = _query_probability(levels, rules, probability, bounds, n, m, scratch)
-        if abs(twin - 0.5) < margin or twin == 0.5 or (twin > 0.5) == (exact > 0.5):
+        if not _is_clear(twin, margin) or (twin > 0.5) == (exact > 0.5):
             continue
         if (twin > 0.5) == (favoured == 1):
             return twin
         work[_QUERY, gate] ^= 1
         return exact
     return -1.0
+
+
+@kernel
+def _draw_query(levels, rules, probability, bounds, parameters, scratch):  # type: ignore[no-untyped-def]
+    """Draw the probabilities of a structure's rules and the query's levels; return its exact probability."""
+    stream, work = scratch[0], scratch[1]
+    numbers, ranges, _ = parameters
+    for position in range(numbers[0]):
+        part = work[_PART, position]
+        steps = ranges[part, 0] + next_below(stream, ranges[part, 1] - ranges[part, 0] + 1)
+        probability[position] = steps / numbers[3]
+    for k in range(numbers[1]):
+        work[_QUERY, k] = np.int64(next_word(stream) >> np.uint64(31))
+    return _query_probability(levels, rules, probability, bounds, numbers[0], numbers[1], scratch)
+
+
+@kernel
+def _is_clear(exact, margin):  # type: ignore[no-untyped-def]
+    return abs(exact - 0.5) >= margin and exact != 0.5
 
 
 @kernel

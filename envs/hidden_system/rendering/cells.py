@@ -14,6 +14,7 @@ HEAT = ("#edf2f7", "#b9d6ea", "#6aaed6", "#2478b4", "#08407e")
 
 ARROW = "\u2192"
 
+_ENOUGH_CONTRAST = 3.5  # for white: on the middle of the heat it reads better than dark letters of equal contrast
 _MARK = 7  # largest side of a mark
 _LARGEST_TYPE, _SMALLEST_TYPE = 17.0, 10.0
 
@@ -54,11 +55,15 @@ def draw_cell(page: Page, case: BehaviorCase, style: Style, box: Box) -> None:
 def draw_heat(page: Page, case: BehaviorCase, style: Style, box: Box) -> None:
     """The count on the colour of its share."""
     color = shade((case.observed_present or 0) / case.trials, HEAT)
-    ink = INK if contrast(INK, color) > contrast(PAPER, color) else PAPER
     size = min(max(round(box.height * 0.45), _SMALLEST_TYPE), _LARGEST_TYPE)
     page.fill([box], color)
     at = ((box.left + box.right) / 2, (box.top + box.bottom) / 2)
-    page.write_number(at, count_text(case, style), size, ink, box.width - 2)
+    page.write_number(at, count_text(case, style), size, ink_on(color), box.width - 2)
+
+
+def ink_on(color: str) -> str:
+    """White or dark, whichever reads better on a colour of the heat."""
+    return PAPER if contrast(PAPER, color) >= _ENOUGH_CONTRAST else INK
 
 
 def mark_size(style: Style, room: float) -> int:

@@ -26,7 +26,7 @@ class Page:
     """
 
     def __init__(self, width: int, height: int) -> None:
-        self._pixels = np.full((height, width, 3), _rgb(PAPER), np.uint8)
+        self._pixels = np.tile(np.tile(_rgb(PAPER), width), height).reshape(height, width, 3)
 
     def pixels(self) -> NDArray[np.uint8]:
         """(height, width, 3) uint8."""
