@@ -36,12 +36,18 @@ Episodes = Annotated[int, typer.Option(min=1, help="Instances per id; every agen
 Width = Annotated[int, typer.Option(min=1, help="Episodes played side by side; does not change a score.")]
 Seed = Annotated[int, typer.Option(min=0, help="Names the set of instances.")]
 Split = Annotated[str, typer.Option(help="Which draws to use: train or test.")]
+Length = Annotated[
+    str | None, typer.Option(help="Length of the instances, for ids that have one: short, medium, long or a number.")
+]
 TaskFile = Annotated[Path | None, typer.Option(help="Task file (JSON) instead of the default task; for one id.")]
 Out = Annotated[Path, typer.Option(help="Where the results go, as JSON; an existing file is replaced.")]
 Picture = Annotated[
     Path | None,
     typer.Option(help="Where the ladder is drawn; beside the results if the extra veilgym\\[plot] is installed."),
 ]
+LedgerEpisodes = Annotated[int, typer.Option(min=1, help="Test instances a setting.")]
+Training = Annotated[int, typer.Option(min=1, help="Instances a setting on which the classifiers are trained.")]
+LedgerFolder = Annotated[Path, typer.Option(help="Folder for ID.json and ID.md; existing files are replaced.")]
 Circuits = Annotated[int, typer.Option(min=2, max=100_000, help="Circuits drawn from the prior.")]
 BoundTaskFile = Annotated[Path | None, typer.Option(help="Task file (JSON) instead of the default task.")]
 BoundEpisodes = Annotated[int, typer.Option(min=1, help="Instances on which the best fixed design is measured.")]
@@ -59,6 +65,7 @@ def bench(
     num_envs: Width = 256,
     seed: Seed = 0,
     split: Split = "test",
+    length: Length = None,
     task: TaskFile = None,
     out: Out = Path("results.json"),
     picture: Picture = None,
@@ -66,14 +73,18 @@ def bench(
     """Evaluate the ladder of agents, from chance to the ideal observer, and print it as a table."""
     with _plain_errors():
         names = list(dict.fromkeys(entry_of(name).id for name in ids or [entry.id for entry in ENTRIES]))
+        if length is not None and not all(entry_of(name).has_length for name in names):
+            allowed = ", ".join(entry.id for entry in ENTRIES if entry.has_length)
+            raise ValueError(f"--length needs ids that have one ({allowed}), got {', '.join(names)}")
         if task is not None and len(names) != 1:
             raise ValueError(f"--task needs exactly one id, got {len(names)}")
         _check_writable(out)
         picture = _picture_path(picture, out)
         from veilgym.envs.core.arguments import read_task_file
 
-        document = None if task is None else read_task_file(task)
-        results = [_run_bench(name, episodes, num_envs, seed, split, document) for name in names]
+        given = {"task": None if task is None else read_task_file(task), "length": _read_length(length)}
+        arguments = {name: value for name, value in given.items() if value is not None}
+        results = [_run_bench(name, episodes, num_envs, seed, split, arguments) for name in names]
         _write_json(out, {"veilgym": __version__, "benches": [result.to_json() for result in results]})
         for result in results:
             Console().print(_table(result))
@@ -117,6 +128,38 @@ def bound(task: BoundTaskFile = None, circuits: Circuits = 256, episodes: BoundE
         f"knowing the circuit     adds {found.gain:.4f} (standard error {found.standard_error:.4f}), by the formula"
     )
     typer.echo(f"bound, to first order   {scores.mean() + found.gain:.4f}")
+
+
+@app.command()
+def ledger(
+    ids: Ids = None,
+    episodes: LedgerEpisodes = 5000,
+    training: Training = 20_000,
+    seed: Seed = 0,
+    out: LedgerFolder = Path(),
+) -> None:
+    """Measure what shallow strategies score beside the ideal observer, and write it as a table (takes minutes)."""
+    with _plain_errors():
+        from veilgym.agents.ledger import load_ledger
+
+        entries = [entry_of(name) for name in ids] if ids else [entry for entry in ENTRIES if entry.ledger]
+        measures = [(entry.id, load_ledger(entry)) for entry in dict.fromkeys(entries)]
+        for name, _ in measures:
+            _check_writable(out / f"{name}.json")
+        for name, measure in measures:
+            with _progress(name, None) as progress:
+
+                def report(what: str, progress: Progress = progress) -> None:
+                    progress.update(progress.task_ids[0], description=what)
+
+                found = measure(episodes, training, seed, report)
+            _write_json(out / f"{name}.json", found.to_json())
+            _write_text(out / f"{name}.md", found.to_markdown())
+            typer.echo(f"ledger: {out / f'{name}.md'}")
+            for line in found.lines:
+                if not line.is_kept and line.gate is not None:
+                    gate = f"{line.gate[0]} {line.gate[1]:g}"
+                    typer.echo(f"gate: {line.strategy} ({line.setting}) scores {line.score:.3f}, allowed is {gate}")
 
 
 def _version(show: bool) -> None:
@@ -164,19 +207,25 @@ def _progress(description: str, total: int | None) -> Progress:
     return progress
 
 
-def _run_bench(name: str, episodes: int, num_envs: int, seed: int, split: str, task: dict[str, Any] | None) -> Bench:
+def _read_length(length: str | None) -> str | int | None:
+    """A number where it is one; what is allowed is for the task to say."""
+    return int(length) if length is not None and length.isdecimal() else length
+
+
+def _run_bench(name: str, episodes: int, num_envs: int, seed: int, split: str, arguments: dict[str, Any]) -> Bench:
     with _progress("preparing", None) as progress:
         from veilgym.agents.bench import bench as run
 
         def report(total: int, agent: str, ended: int) -> None:
             progress.update(progress.task_ids[0], total=total, description=agent, advance=ended)
 
-        return run(name, episodes, num_envs, seed, split, task, report)
+        return run(name, episodes, num_envs, seed, split, report, **arguments)
 
 
 def _table(result: Bench) -> Table:
-    task = f" with task {result.task['task_id']!r}" if result.task else ""
-    title = f"{result.env_id}{task}: {result.episodes} instances of the {result.split} split, seed {result.seed}"
+    task, length = result.arguments.get("task"), result.arguments.get("length")
+    what = result.env_id + (f" {length}" if length else "") + (f" with task {task['task_id']!r}" if task else "")
+    title = f"{what}: {result.episodes} instances of the {result.split} split, seed {result.seed}"
     table = Table(title=title, title_style="bold", box=box.SIMPLE_HEAD, show_edge=False, padding=0)
     table.add_column("\nagent", no_wrap=True)
     headings = (
@@ -227,7 +276,10 @@ def _check_writable(path: Path) -> None:
 
 def _write_json(path: Path, document: object) -> None:
     """Write the whole file or nothing."""
-    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    _write_text(path, json.dumps(document, indent=1, allow_nan=False) + "\n")
+
+
+def _write_text(path: Path, text: str) -> None:
     partial = path.with_name(path.name + ".part")
     partial.write_text(text, encoding="utf-8", newline="\n")
     partial.replace(path.resolve())

@@ -17,6 +17,8 @@ class Entry:
         max_episode_steps: Limit of an episode, None for one-step families.
         reward_threshold: Mean score from which the id counts as solved.
         ladder: "module:function" that makes the `veilgym.agents.ladder.Ladder` for the env's task; imported when used.
+        has_length: Whether the env takes an argument `length`.
+        ledger: "module:function" that measures the `veilgym.agents.ledger.Ledger` of shortcuts; None if there is none.
     """
 
     id: str
@@ -25,6 +27,8 @@ class Entry:
     max_episode_steps: int | None
     reward_threshold: float
     ladder: str
+    has_length: bool = False
+    ledger: str | None = None
 
 
 ENTRIES: tuple[Entry, ...] = (
@@ -43,6 +47,8 @@ ENTRIES: tuple[Entry, ...] = (
         max_episode_steps=None,
         reward_threshold=0.95,
         ladder="veilgym.agents.hidden_system.ladder:ladder",
+        has_length=True,
+        ledger="veilgym.agents.hidden_system.ledger:ledger",
     ),
 )
 

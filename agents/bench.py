@@ -72,8 +72,7 @@ class Bench:
     """The standings of an id.
 
     Attributes:
-        env_id, split, seed, episodes, task: What was evaluated; `task` is the argument given to the env, None for the
-            default.
+        env_id, split, seed, episodes, arguments: What was evaluated; `arguments` are those given to the env.
         veilgym: Version of the package.
         floor, ideal: Names of the agents at the ends of the normalised scale.
         standings: In the order of the ladder.
@@ -83,7 +82,7 @@ class Bench:
     split: str
     seed: int
     episodes: int
-    task: Any
+    arguments: dict[str, Any]
     veilgym: str
     floor: str
     ideal: str
@@ -100,34 +99,34 @@ def bench(
     num_envs: int = 256,
     seed: int = 0,
     split: str = "test",
-    task: Any = None,
     progress: Callable[[int, str, int], None] | None = None,
+    **arguments: Any,
 ) -> Bench:
     """Evaluate the ladder of `env_id`.
 
     Args:
         env_id, episodes, num_envs, seed, split: As for `evaluate`.
-        task: A task for the env, None for the default.
         progress: Called with the number of episodes in all, an agent's name and how many of its episodes just ended.
+        **arguments: For the env, `task` for instance.
 
     Raises:
         ValueError: an argument is wrong.
     """
     entry = entry_of(env_id)
-    ladder = load_ladder(entry.id, task=task)
+    ladder = load_ladder(entry.id, **arguments)
     evaluations = []
     for agent in ladder.agents:
         report = None if progress is None else partial(progress, len(ladder.agents) * episodes, agent.name)
-        evaluations.append(evaluate(agent, entry.id, episodes, num_envs, seed, split, report, task=task))
+        evaluations.append(evaluate(agent, entry.id, episodes, num_envs, seed, split, report, **arguments))
     by_name = {evaluation.agent: evaluation for evaluation in evaluations}
     floor, ideal = by_name[ladder.floor], by_name[ladder.ideal]
-    standings = tuple(_standing(e, floor, ideal, ladder, entry.id, split, task) for e in evaluations)
+    standings = tuple(_standing(e, floor, ideal, ladder, entry.id, split, arguments) for e in evaluations)
     return Bench(
         env_id=entry.id,
         split=split,
         seed=seed,
         episodes=episodes,
-        task=task,
+        arguments=arguments,
         veilgym=__version__,
         floor=ladder.floor,
         ideal=ladder.ideal,
@@ -136,7 +135,13 @@ def bench(
 
 
 def _standing(
-    evaluation: Evaluation, floor: Evaluation, ideal: Evaluation, ladder: Ladder, env_id: str, split: str, task: Any
+    evaluation: Evaluation,
+    floor: Evaluation,
+    ideal: Evaluation,
+    ladder: Ladder,
+    env_id: str,
+    split: str,
+    arguments: dict[str, Any],
 ) -> Standing:
     score, low, high = (float(e.scores.mean()) for e in (evaluation, floor, ideal))
     return Standing(
@@ -145,7 +150,7 @@ def _standing(
         score=score,
         interval=mean_interval(evaluation.scores),
         normalised=(score - low) / (high - low) if high != low else None,
-        regret=_regret(evaluation, ideal, ladder, env_id, split, task),
+        regret=_regret(evaluation, ideal, ladder, env_id, split, arguments),
         experiments=float(evaluation.experiments.mean()),
         refused=float(evaluation.refused.mean()),
         truncated=int(evaluation.truncated.sum()),
@@ -154,12 +159,14 @@ def _standing(
     )
 
 
-def _regret(evaluation: Evaluation, ideal: Evaluation, ladder: Ladder, env_id: str, split: str, task: Any) -> Regret:
+def _regret(
+    evaluation: Evaluation, ideal: Evaluation, ladder: Ladder, env_id: str, split: str, arguments: dict[str, Any]
+) -> Regret:
     losses = ideal.scores - evaluation.scores
     experiments = inference = None
     if ladder.infer is not None:
         actions = ladder.infer(evaluation.observations)
-        on_own_data = score_actions(env_id, list(evaluation.seeds), actions, split, task=task)
+        on_own_data = score_actions(env_id, list(evaluation.seeds), actions, split, **arguments)
         experiments = float(np.mean(ideal.scores - on_own_data))
         inference = float(np.mean(on_own_data - evaluation.scores))
     return Regret(float(losses.mean()), mean_interval(losses), experiments, inference)

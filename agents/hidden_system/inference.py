@@ -10,7 +10,8 @@ every case of three events.
 The probability of a case is linear in the probability of each of its events, so the conditional distribution of one
 event's part, gate and probability given those of the others is a table (Geman and Geman, 1984). Which events set and
 use the flag changes by moves that redraw two events at once and are accepted with the ratio of the tables' sums
-(Hastings, 1970). A chain starts from what the cases of the carrier with one other event say, in which events do not mix.
+(Hastings, 1970). A chain starts from what the cases of the carrier with one other event say, in which events do not
+mix.
 
 Kernels share these arguments:
     program: `system` (2, n) int64 with the rows part and gate (2 * attribute + level, or `UNGATED`), and

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from veilgym.agents.hidden_system import inference
 from veilgym.envs.core.philox import STREAM_WORDS, open_stream
 from veilgym.envs.core.seeding import derive_key
-from veilgym.envs.hidden_system.generator import generated_layout
-from veilgym.envs.hidden_system.generator import Generator
+from veilgym.envs.hidden_system.generator import Generator, generated_layout
 from veilgym.envs.hidden_system.grammar import BehaviorSkeleton, HiddenRule, HiddenSystem
 from veilgym.envs.hidden_system.payload import encode
 from veilgym.envs.hidden_system.task import Task
@@ -67,7 +66,7 @@ class Observer:
         sweeps: Sweeps of a chain that count.
     """
 
-    def __init__(self, task: Task, chains: int = 2, burn_in: int = 10, sweeps: int = 80) -> None:
+    def __init__(self, task: Task, chains: int = 4, burn_in: int = 6, sweeps: int = 60) -> None:
         self.task, self.layout = task, generated_layout(task)
         self._chains, self._lengths = chains, np.array([burn_in, sweeps], np.int64)
         steps = np.array([task.steps_of(name) for name in _PARTS], np.int64)

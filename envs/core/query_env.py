@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from veilgym.envs.core.answers import Refusal, read_answer, scoring_of
 from veilgym.envs.core.questions import ANSWERED, ASKED, UNSTARTED, Questions
+from veilgym.envs.core.rendering import RENDER_FPS, RENDER_MODES, check_render_mode
 from veilgym.envs.core.seeding import check_seed
 
 Observation = dict[str, NDArray[Any]]
@@ -22,13 +23,15 @@ class QueryEnv(gym.Env[Observation, Any]):
     Args:
         questions: The family's engine, with a batch of one.
         reward: "accuracy", "brier" or "log"; see `veilgym.envs.core.answers`.
-        render_mode: Checked by the family.
+        render_mode: None, "ansi" or "rgb_array".
     """
+
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}
 
     def __init__(self, questions: Questions, reward: str, render_mode: str | None) -> None:
         self.task = questions.task
         self.split = questions.split
-        self.render_mode = render_mode
+        self.render_mode = check_render_mode(render_mode)
         self.observation_space = questions.space  # type: ignore[assignment]
         self._scoring = scoring_of(reward)
         self.action_space = self._scoring.single_space
@@ -68,6 +71,13 @@ class QueryEnv(gym.Env[Observation, Any]):
         """(2,) bool, all true: either option is accepted. (0,) for a proper score."""
         self._require_reset("action_masks")
         return np.ones(self._scoring.entries, np.bool_)
+
+    def render(self) -> Any:
+        """The question as text or as an image (H, W, 3) uint8; after the answer also the verdict."""
+        if self.render_mode is None:
+            return None
+        self._require_reset("render")
+        return self._questions.render(0, self.render_mode, self._answer, self._reward)
 
     @property
     def _phase(self) -> int:

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from veilgym.envs.core.answers import Refusal, scoring_of
 from veilgym.envs.core.batch import Infos, check_autoreset_mode, only, read_reset_mask, read_seeds, rows
+from veilgym.envs.core.query_env import QueryEnv
 from veilgym.envs.core.questions import ANSWERED, UNSTARTED, Questions
+from veilgym.envs.core.rendering import check_render_mode
 
 Observation = dict[str, NDArray[Any]]
 
@@ -24,7 +26,7 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     Args:
         questions: The family's engine, with a batch of B.
         reward: "accuracy", "brier" or "log".
-        render_mode: Checked by the family.
+        render_mode: None, "ansi" or "rgb_array".
         autoreset_mode: "SameStep", "NextStep" or "Disabled", or the member of `AutoresetMode`.
 
     `reset(seed=...)` takes a list of seeds, or one integer, which `spread_seed` spreads over the envs.
@@ -38,9 +40,9 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self.num_envs = len(questions.phase)
         self.task = questions.task
         self.split = questions.split
-        self.render_mode = render_mode
+        self.render_mode = check_render_mode(render_mode)
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
-        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.metadata = {**QueryEnv.metadata, "autoreset_mode": self.autoreset_mode}
         self._scoring = scoring_of(reward)
         self.single_observation_space = questions.space
         self.single_action_space = self._scoring.single_space
@@ -91,6 +93,17 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         if self.autoreset_mode is AutoresetMode.SAME_STEP and terminated.any():
             infos = self._restart(terminated, infos)
         return questions.observe(), reward, terminated, np.zeros(self.num_envs, np.bool_), infos
+
+    def render(self) -> tuple[Any, ...] | None:
+        """A frame per env; None without a render mode."""
+        if self.render_mode is None:
+            return None
+        self._require_reset("render")
+        return tuple(self._render(i, self.render_mode) for i in range(self.num_envs))
+
+    def _render(self, i: int, mode: str) -> Any:
+        answer = self._answers[i] if self._questions.phase[i] == ANSWERED else None
+        return self._questions.render(i, mode, answer, float(self._rewards[i]))
 
     def _restart(self, done: NDArray[np.bool_], infos: Infos) -> Infos:
         """Ask the next question where `done`; what belongs to the answered one goes to `final_obs` and `final_info`."""

@@ -68,6 +68,17 @@ class Questions(ABC):
     def observe(self) -> dict[str, NDArray[Any]]:
         """Copies of the public arrays, each with a first axis of B."""
 
+    @abstractmethod
+    def render(self, i: int, mode: str, answer: NDArray[Any] | None, reward: float) -> Any:
+        """Question `i` as text ("ansi") or as an image (H, W, 3) uint8 ("rgb_array").
+
+        Args:
+            i: Place in the batch.
+            mode: Checked.
+            answer: What has been accepted as its answer; None before, when nothing hidden may be shown.
+            reward: What the answer earned.
+        """
+
     @property
     @abstractmethod
     def probability(self) -> NDArray[np.float64]:

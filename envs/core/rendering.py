@@ -26,3 +26,8 @@ def require_matplotlib() -> None:
         raise DependencyNotInstalled(
             "render_mode 'rgb_array' needs matplotlib; install it with `pip install 'veilgym[plot]'`"
         ) from error
+
+
+def printable(text: str) -> str:
+    """The text with white space collapsed; characters that a terminal may not show, or may obey, as escapes."""
+    return " ".join(text.split()).encode("unicode_escape").decode()

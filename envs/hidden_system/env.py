@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from veilgym.envs.core.query_env import QueryEnv
-from veilgym.envs.core.questions import ANSWERED
-from veilgym.envs.core.rendering import RENDER_FPS, RENDER_MODES, check_render_mode
 from veilgym.envs.hidden_system.questions import Skeletons, questions_of
-from veilgym.envs.hidden_system.rendering.viewer import render_instance
 from veilgym.envs.hidden_system.task import TaskSource, load_task
 
 
@@ -74,8 +69,6 @@ class HiddenSystemEnv(QueryEnv):
     * v0: first version, specification 0.2.
     """
 
-    metadata = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}
-
     def __init__(
         self,
         length: str | int | None = None,
@@ -90,16 +83,5 @@ class HiddenSystemEnv(QueryEnv):
     ) -> None:
         loaded = load_task(task, length=length, trials=trials, margin=margin)
         questions = questions_of(skeletons, loaded, 1, split, shuffle_options)
-        super().__init__(questions, reward, check_render_mode(render_mode))
+        super().__init__(questions, reward, render_mode)
         self.layout = questions.layout
-        self._questions = questions
-
-    def render(self) -> Any:
-        """The public record as text or as an image (H, W, 3) uint8; after the answer also the verdict."""
-        if self.render_mode is None:
-            return None
-        self._require_reset("render")
-        verdict = None
-        if self._phase == ANSWERED:
-            verdict = self._questions.verdict(0, self._answer, self._reward)
-        return render_instance(self._questions.payload(0), verdict, self.render_mode)

@@ -208,9 +208,8 @@ def _draw_levels(stream, levels, m):  # type: ignore[no-untyped-def]
 def _draw_system(favoured, levels, rules, probability, bounds, parameters, scratch):  # type: ignore[no-untyped-def]
     """Draw a system and a query that favours the wanted side; return its exact probability, -1 if none was found."""
     stream, work = scratch[0], scratch[1]
-    numbers, ranges, chances = parameters
-    n, m, margin = numbers[0], numbers[1], chances[0]
-    is_pivotal = next_uniform(stream) < chances[1]
+    n, m, margin = parameters[0][0], parameters[0][1], parameters[2][0]
+    is_pivotal = next_uniform(stream) < parameters[2][1]
     for attempt in range(_MOST_TRIES):
         if attempt % _TRIES_PER_STRUCTURE == 0:
             _draw_structure(levels, rules, bounds, n, m, scratch)

@@ -13,10 +13,10 @@ from veilgym.envs.core.philox import STREAM_WORDS, next_below, open_stream
 from veilgym.envs.core.questions import Questions
 from veilgym.envs.hidden_system.evaluator import gold_answer
 from veilgym.envs.hidden_system.generator import DRAWN, Generator
-from veilgym.envs.hidden_system.grammar import ABSENT, PRESENT, BehaviorPayload, BehaviorSkeleton
+from veilgym.envs.hidden_system.grammar import ABSENT, PRESENT, BehaviorSkeleton
 from veilgym.envs.hidden_system.layout import Layout, layout_of
 from veilgym.envs.hidden_system.payload import OPTIONS, decode, encode, observation_space, select
-from veilgym.envs.hidden_system.rendering.viewer import Verdict
+from veilgym.envs.hidden_system.rendering.viewer import Verdict, render_instance
 from veilgym.envs.hidden_system.skeletons import FAMILY, check_skeletons, read_skeletons
 from veilgym.envs.hidden_system.task import Task
 
@@ -38,12 +38,11 @@ class _SystemQuestions(Questions):
     def observe(self) -> dict[str, NDArray[Any]]:
         return {key: array.copy() for key, array in self.public.items()}
 
-    def payload(self, i: int) -> BehaviorPayload:
-        """The public record of question `i`."""
-        return decode(select(self.public, i), self.layout)
+    def render(self, i: int, mode: str, answer: NDArray[Any] | None, reward: float) -> Any:
+        verdict = None if answer is None else self._verdict(i, answer, reward)
+        return render_instance(decode(select(self.public, i), self.layout), verdict, mode)
 
-    def verdict(self, i: int, answer: NDArray[Any], reward: float) -> Verdict:
-        """What may be shown of question `i` once `answer` has been accepted."""
+    def _verdict(self, i: int, answer: NDArray[Any], reward: float) -> Verdict:
         probability = float(self.probability[i])
         is_stated = np.ndim(answer) > 0
         said = f"{float(answer[0]):.2f} {PRESENT}" if is_stated else OPTIONS[int(self.swapped[i])][int(answer)]

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gymnasium.vector import AutoresetMode
 
 from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.query_vector_env import QueryVectorEnv
-from veilgym.envs.core.questions import ANSWERED
-from veilgym.envs.core.rendering import check_render_mode
-from veilgym.envs.hidden_system.env import HiddenSystemEnv
 from veilgym.envs.hidden_system.questions import Skeletons, questions_of
-from veilgym.envs.hidden_system.rendering.viewer import render_instance
 from veilgym.envs.hidden_system.task import TaskSource, load_task
 
 
@@ -24,8 +18,6 @@ class HiddenSystemVectorEnv(QueryVectorEnv):
         autoreset_mode: "SameStep" (default: with "NextStep" every second step of a one-step episode would be wasted),
             "NextStep" or "Disabled", or the member of `AutoresetMode`.
     """
-
-    metadata = HiddenSystemEnv.metadata
 
     def __init__(
         self,
@@ -43,19 +35,5 @@ class HiddenSystemVectorEnv(QueryVectorEnv):
     ) -> None:
         loaded = load_task(task, length=length, trials=trials, margin=margin)
         questions = questions_of(skeletons, loaded, check_count("num_envs", num_envs), split, shuffle_options)
-        super().__init__(questions, reward, check_render_mode(render_mode), autoreset_mode)
+        super().__init__(questions, reward, render_mode, autoreset_mode)
         self.layout = questions.layout
-        self._questions = questions
-
-    def render(self) -> tuple[Any, ...] | None:
-        """A frame per env; None without a render mode."""
-        if self.render_mode is None:
-            return None
-        self._require_reset("render")
-        return tuple(self._render(i, self.render_mode) for i in range(self.num_envs))
-
-    def _render(self, i: int, mode: str) -> Any:
-        verdict = None
-        if self._questions.phase[i] == ANSWERED:
-            verdict = self._questions.verdict(i, self._answers[i], float(self._rewards[i]))
-        return render_instance(self._questions.payload(i), verdict, mode)

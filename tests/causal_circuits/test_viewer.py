@@ -22,7 +22,6 @@ from veilgym.envs.causal_circuits.env import CausalCircuitsEnv
 from veilgym.envs.causal_circuits.episodes import NO_LIMIT, TRUNCATED, Episodes
 from veilgym.envs.causal_circuits.equations import parse_model
 from veilgym.envs.causal_circuits.payload import observe
-from veilgym.envs.causal_circuits.rendering.canvas import Box
 from veilgym.envs.causal_circuits.rendering.circuit_graph import lay_out
 from veilgym.envs.causal_circuits.rendering.viewer import (
     equation_text,
@@ -32,6 +31,7 @@ from veilgym.envs.causal_circuits.rendering.viewer import (
     view_episode,
 )
 from veilgym.envs.causal_circuits.task import load_task
+from veilgym.envs.core.canvas import Box
 
 SHAPE = (720, 1280, 3)
 EVERY_MODE = pytest.mark.parametrize("mode", ["ansi", "rgb_array"])

@@ -1,15 +1,22 @@
-"""What the contract suite needs to know of a family, and the fixtures that walk over every registered id."""
+"""What the contract suite needs to know of a family, and the fixtures that walk over every registered id.
+
+A test that asks for `subject` runs for every id with its default arguments; marked `every_variant`, also for the
+other arguments that `variants` lists, or with `fresh=True` for those whose instances are all drawn anew. A new id needs
+an entry in `FAMILIES`, and one in `variants` if its arguments change spaces or instances.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 
 import veilgym  # noqa: F401
 from veilgym.registry import ENTRIES, Entry
@@ -24,22 +31,74 @@ class Family:
     Attributes:
         action: From an entry of the action mask and a number in [0, 1) to an action of one env.
         batch: From B such actions to the actions of a vector env.
-        answers: From the number of entries of the mask to the entries that end an episode.
+        entries: How many entries the action mask has, 0 if there is none.
+        answers: The entries that end an episode; one that `action` ignores if there is no mask.
+        waits: Three actions that leave a fresh episode running, in this order: requests that are accepted, refused
+            answers in one-step families.
         refused: Actions of one env that are refused in any state.
         malformed: Batches of B actions of a wrong dtype or trailing shape; B is the argument.
         bad: Batches that raise ValueError in a vector env of 3.
-        overwrite: Puts other, random values in place of the hidden half of an env.
+        overwrite: Puts other, random values in place of the hidden half of an env or a vector env.
         plant: Puts known numbers in place of the hidden half and returns them.
+        autoreset: The mode of a vector env that is made without one.
+        wrong: Arguments of the env that a ValueError names, with the value.
     """
 
     action: Callable[[int, float], Any]
     batch: Callable[[list[Any]], Any]
-    answers: Callable[[int], tuple[int, ...]]
+    entries: int
+    answers: tuple[int, ...]
+    waits: tuple[Any, Any, Any]
     refused: tuple[Any, ...]
     malformed: Callable[[int], list[Any]]
     bad: tuple[Any, ...]
     overwrite: Callable[[gym.Env[Any, Any], np.random.Generator], None]
     plant: Callable[[gym.Env[Any, Any]], list[float]]
+    autoreset: AutoresetMode
+    wrong: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An id with arguments, and how to act in it.
+
+    Attributes:
+        name: The id, and what the arguments change.
+        entry: The registered id.
+        family: How to act, under these arguments.
+        make_arguments: Makes the keyword arguments, when they are needed.
+    """
+
+    name: str
+    entry: Entry
+    family: Family
+    make_arguments: Callable[[], dict[str, Any]] = dict
+
+    def make(self, **kwargs: Any) -> gym.Env[Any, Any]:
+        """The env as `gymnasium.make` gives it."""
+        return gym.make(self.entry.id, **{**self.make_arguments(), **kwargs})
+
+    def make_vec(self, num_envs: int, **kwargs: Any) -> gym.vector.VectorEnv[Any, Any, Any]:
+        """The native vector env."""
+        return gym.make_vec(self.entry.id, num_envs=num_envs, **{**self.make_arguments(), **kwargs})
+
+    @property
+    def limit(self) -> int | None:
+        """Steps after which an episode is truncated, None in one-step families."""
+        return self.entry.max_episode_steps
+
+    @property
+    def is_default(self) -> bool:
+        return self.name == self.entry.id
+
+    def answer(self, fraction: float = 0.3, which: int = 0) -> Any:
+        """An action that ends an episode."""
+        return self.family.action(self.family.answers[which], fraction)
+
+    def observed(self, observation: dict[str, Any]) -> list[dict[str, Any]]:
+        """The observations of single envs in a batch of them."""
+        batch = len(next(iter(observation.values())))
+        return [{key: array[i] for key, array in observation.items()} for i in range(batch)]
 
 
 def _prediction(fraction: float) -> np.ndarray[Any, Any]:
@@ -107,26 +166,54 @@ def _query_malformed(batch: int) -> list[Any]:
     ]
 
 
-def _system_overwrite(env: gym.Env[Any, Any], rng: np.random.Generator) -> None:
-    questions = env.unwrapped._questions
-    hidden = questions.hidden
-    for array in (hidden.rules, hidden.bounds, questions.keys, questions.indices):
-        array[...] = rng.integers(2**31, size=array.shape).astype(array.dtype)
-    for array in (hidden.probability, hidden.present):
-        array[...] = rng.random(array.shape)
+def _stated_malformed(batch: int) -> list[Any]:
+    fractions = np.linspace(0, 1, batch)[:, None]
+    return [
+        np.arange(batch)[:, None] % 2,
+        np.arange(batch, dtype=np.uint64)[:, None],
+        fractions.astype(np.float16),
+        fractions.astype(np.longdouble),
+        np.asfortranarray(fractions),
+        fractions > 0.5,
+        fractions.astype(str),
+        fractions.astype(np.complex128),
+        fractions.astype(object),
+        fractions[:, 0],
+        fractions[:, :, None],
+        np.repeat(fractions, 2, axis=1),
+        np.zeros((batch, 0)),
+        fractions - 0.5,
+        fractions + 1e-12,
+        fractions * np.nan,
+        fractions + 1e308,
+        np.full((batch, 1), 2**64 - 1, np.uint64),
+    ]
 
 
-def _system_plant(env: gym.Env[Any, Any]) -> list[float]:
+def _query_overwrite(env: gym.Env[Any, Any], rng: np.random.Generator) -> None:
     questions = env.unwrapped._questions
-    hidden = questions.hidden
-    canaries = []
-    for array in (hidden.rules, hidden.bounds, questions.keys, questions.indices):
-        array[...] = (700_001 + 13 * len(canaries) + np.arange(array.size)).reshape(array.shape).astype(array.dtype)
-        canaries += array.ravel().tolist()
-    for array in (hidden.probability, hidden.present):
-        array[...] = (0.123456789012345 + 0.000123 * (len(canaries) + np.arange(array.size))).reshape(array.shape)
+    for array in _hidden_arrays(questions):
+        random = rng.integers(2**31, size=array.shape) if array.dtype.kind in "iu" else rng.random(array.shape)
+        array[...] = random.astype(array.dtype)
+
+
+def _query_plant(env: gym.Env[Any, Any]) -> list[float]:
+    canaries: list[float] = []
+    for array in _hidden_arrays(env.unwrapped._questions):
+        number = len(canaries) + np.arange(array.size).reshape(array.shape)
+        is_integer = array.dtype.kind in "iu"
+        array[...] = (700_001 + 13 * number if is_integer else 0.123456789012345 + 0.000123 * number).astype(
+            array.dtype
+        )
         canaries += array.ravel().tolist()
     return canaries
+
+
+def _hidden_arrays(questions: Any) -> list[np.ndarray[Any, Any]]:
+    """What the engine of a query family knows and does not show: of generated, or of recorded instances."""
+    if hasattr(questions, "hidden"):
+        return [questions.keys, questions.indices, *vars(questions.hidden).values()]
+    return [questions.keys, questions.indices, questions._probabilities]
 
 
 NAN_AT_THE_END = np.zeros((8, 2))
@@ -136,7 +223,9 @@ FAMILIES = {
     "CausalCircuits-v0": Family(
         action=lambda entry, fraction: {"choice": entry, "prediction": _prediction(fraction)},
         batch=_circuit_batch,
-        answers=lambda entries: (entries - 1,),
+        entries=13,
+        answers=(12,),
+        waits=tuple({"choice": choice, "prediction": _prediction(0.5)} for choice in (0, 0, 3)),
         refused=(
             {"choice": 13, "prediction": np.zeros((8, 2))},
             {"choice": -1, "prediction": np.zeros((8, 2))},
@@ -159,35 +248,107 @@ FAMILIES = {
         ),
         overwrite=_circuit_overwrite,
         plant=_circuit_plant,
+        autoreset=AutoresetMode.NEXT_STEP,
+        wrong=({"task": 5},),
     ),
     "HiddenSystem-v0": Family(
         action=lambda entry, fraction: entry,
         batch=lambda actions: np.array(actions, np.int64),
-        answers=lambda entries: tuple(range(entries)),
+        entries=2,
+        answers=(0, 1),
+        waits=(2, -1, 2**40),
         refused=(2, -1, 2**40),
         malformed=_query_malformed,
         bad=(None, 3, {}, np.int64(1), np.zeros(2, int), np.zeros((2, 3), int)),
-        overwrite=_system_overwrite,
-        plant=_system_plant,
+        overwrite=_query_overwrite,
+        plant=_query_plant,
+        autoreset=AutoresetMode.SAME_STEP,
+        wrong=(
+            *({"length": value} for value in (3, 11, "tiny", True, 4.0)),
+            *({"trials": value} for value in (0, 1001, True, 2.5)),
+            *({"margin": value} for value in (-0.1, 0.5, "narrow")),
+            *({"reward": value} for value in ("mse", None, 1)),
+            *({"shuffle_options": value} for value in ("no", None, 2)),
+            *({"skeletons": value} for value in ([], 5, [1], "no such file")),
+            {"task": 5},
+        ),
     ),
 }
 
 
-@pytest.fixture(params=ENTRIES, ids=lambda entry: entry.id)
-def entry(request: pytest.FixtureRequest) -> Entry:
-    return request.param
+def _stating(family: Family) -> Family:
+    """A query family whose answer is a probability."""
+    refused = tuple(np.array([value], np.float32) for value in (np.nan, np.inf, -0.1, 1.1))
+    return replace(
+        family,
+        action=lambda entry, fraction: np.array([fraction], np.float32),
+        batch=lambda actions: np.stack(actions),
+        entries=0,
+        answers=(0,),
+        waits=refused[:3],
+        refused=refused,
+        malformed=_stated_malformed,
+        bad=(None, 3, {}, np.float64(0.5), np.zeros((2, 1)), np.zeros((1, 3))),
+    )
+
+
+@cache
+def skeletons(length: str | int = "short") -> list[Any]:
+    """Records of hidden systems; made when needed, since the first use compiles kernels."""
+    from veilgym.envs.hidden_system import generate_skeletons
+
+    return generate_skeletons(12, length, seed=5)
+
+
+def variants(entry: Entry) -> list[Subject]:
+    """An id with its default arguments, and with others."""
+    family, default = FAMILIES[entry.id], Subject(entry.id, entry, FAMILIES[entry.id])
+    changes: dict[str, tuple[Callable[[], dict[str, Any]], Family]] = {
+        "split=test": (lambda: {"split": "test"}, family)
+    }
+    if entry.id == "HiddenSystem-v0":
+        changes |= {f"length={n}": (lambda n=n: {"length": n}, family) for n in (5, 6, 7, 9, 10, "long")}
+        task = {"length": 5, "trials": 20, "margin": 0.1, "attributes": 3, "pivotal_share": 1}
+        stating = _stating(family)
+        changes |= {
+            "shuffle_options": (lambda: {"shuffle_options": True}, family),
+            "reward=brier": (lambda: {"reward": "brier"}, stating),
+            "reward=log": (lambda: {"reward": "log", "shuffle_options": True, "length": "medium"}, stating),
+            "task": (lambda: {"task": task}, family),
+            "skeletons": (lambda: {"skeletons": skeletons()}, family),
+            "skeletons,log": (lambda: {"skeletons": skeletons(5), "reward": "log", "shuffle_options": True}, stating),
+        }
+    return [default, *(Subject(f"{entry.id}:{name}", entry, *change[::-1]) for name, change in changes.items())]
+
+
+SUBJECTS = [subject for entry in ENTRIES for subject in variants(entry)]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "every_variant: run for the other arguments of each id too")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "subject" in metafunc.fixturenames:
+        marker = metafunc.definition.get_closest_marker("every_variant")
+        is_fresh = marker is not None and marker.kwargs.get("fresh")
+        subjects = [s for s in SUBJECTS if s.is_default or (marker and not (is_fresh and "skeletons" in s.name))]
+        if "wrong" in metafunc.fixturenames:
+            pairs = [(subject, wrong) for subject in subjects for wrong in subject.family.wrong]
+            metafunc.parametrize(("subject", "wrong"), pairs, ids=[f"{s.name}-{w}" for s, w in pairs])
+        else:
+            metafunc.parametrize("subject", subjects, ids=lambda subject: subject.name)
 
 
 @pytest.fixture
-def family(entry: Entry) -> Family:
-    """A new id needs an entry in FAMILIES: its actions, and the hidden half that the redaction tests overwrite."""
-    return FAMILIES[entry.id]
+def family(subject: Subject) -> Family:
+    return subject.family
 
 
 @pytest.fixture
-def env(entry: Entry) -> Iterator[gym.Env[Any, Any]]:
+def env(subject: Subject) -> Iterator[gym.Env[Any, Any]]:
     """The bare env."""
-    made = gym.make(entry.id).unwrapped
+    made = subject.make().unwrapped
     yield made
     made.close()
 
@@ -217,11 +378,10 @@ def play(family: Family) -> Callable[..., list[Step]]:
     def play(env: gym.Env[Any, Any], rng: np.random.Generator, refusals: float = 0.25, steps: int = 50) -> list[Step]:
         trajectory = []
         for _ in range(steps):
-            if family.refused and rng.random() < refusals:
+            if rng.random() < refusals:
                 action = family.refused[rng.integers(len(family.refused))]
             else:
-                mask = env.unwrapped.action_masks()
-                action = family.action(int(rng.choice(np.flatnonzero(mask))), rng.random())
+                action = family.action(_choice(env.unwrapped.action_masks(), rng), rng.random())
             trajectory.append(env.step(action))
             if trajectory[-1][2] or trajectory[-1][3]:
                 break
@@ -230,18 +390,22 @@ def play(family: Family) -> Callable[..., list[Step]]:
     return play
 
 
+def _choice(mask: np.ndarray[Any, Any], rng: np.random.Generator) -> int:
+    """An entry that is true; 0 without a mask."""
+    return int(rng.choice(np.flatnonzero(mask))) if mask.size else 0
+
+
 @pytest.fixture
 def random_batch(family: Family) -> Callable[..., Any]:
-    """Random actions for a vector env, a fifth of them refused."""
+    """Random actions for a native vector env that has begun, a fifth of them refused."""
 
-    def random_batch(masks: np.ndarray[Any, Any], rng: np.random.Generator) -> Any:
+    def random_batch(envs: gym.vector.VectorEnv[Any, Any, Any], rng: np.random.Generator) -> Any:
         actions = []
-        for mask in masks:
-            allowed = np.flatnonzero(mask)
-            if (family.refused and rng.random() < 0.2) or not allowed.size:
+        for mask in envs.unwrapped.action_masks():
+            if rng.random() < 0.2 or (mask.size and not mask.any()):
                 actions.append(family.refused[rng.integers(len(family.refused))])
             else:
-                actions.append(family.action(int(rng.choice(allowed)), rng.random()))
+                actions.append(family.action(_choice(mask, rng), rng.random()))
         return family.batch(actions)
 
     return random_batch

@@ -6,6 +6,7 @@ import pickle
 import random
 import tracemalloc
 import warnings
+from functools import partial
 from pathlib import Path
 
 import gymnasium as gym
@@ -14,47 +15,52 @@ import pytest
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
-from gymnasium.wrappers import RecordEpisodeStatistics
-
-REFUSED_SEEDS = (-1, True, 5.0, "5")
+from gymnasium.wrappers import RecordEpisodeStatistics, RecordVideo
 
 
-def test_env__passes_gymnasium_checker(entry, env):
+@pytest.mark.every_variant
+def test_env__passes_gymnasium_checker(subject, env):
     check_env(env)
 
 
-def test_make__passes_gymnasium_checker_in_every_render_mode(entry):
-    for mode in gym.make(entry.id).metadata["render_modes"]:
-        check_env(gym.make(entry.id, render_mode=mode).unwrapped)
+def test_make__passes_gymnasium_checker_in_every_render_mode(subject):
+    for mode in subject.make().metadata["render_modes"]:
+        check_env(subject.make(render_mode=mode).unwrapped)
 
 
-def test_make__wrapped_env_plays_without_a_warning(entry, play):
-    env = gym.make(entry.id)
+@pytest.mark.every_variant
+def test_make__wrapped_env_plays_without_a_warning(subject, play):
+    env = subject.make()
     for seed in range(3):
         env.reset(seed=seed)
         assert play(env, np.random.default_rng(seed))
 
 
-def test_env__passes_stable_baselines3_checker(entry):
+@pytest.mark.every_variant
+def test_env__passes_stable_baselines3_checker(subject):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         checker = pytest.importorskip("stable_baselines3.common.env_checker")
-    env = gym.make(entry.id)
+    env = subject.make()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         checker.check_env(env, warn=True)
-    expected = ["Dict"] if isinstance(env.action_space, spaces.Dict) else []
+    # What there is to say of the action space: a circuit's is a Dict, and probabilities are not in [-1, 1].
+    expected = {spaces.Dict: ["Dict"], spaces.Box: ["symmetric and normalized"], spaces.Discrete: []}
     messages = [str(warning.message) for warning in caught]
-    assert len(messages) == len(expected), messages
-    assert all("action" in message and "Dict" in message for message in messages), messages
+    words = expected[type(env.action_space)]
+    assert len(messages) == len(words), messages
+    assert all("action" in message and word in message for message, word in zip(messages, words, strict=True)), messages
 
 
+@pytest.mark.every_variant
 def test_spaces__are_single_dicts_of_fixed_shapes(env):
     for name, space in env.observation_space.items():
         assert isinstance(space, (spaces.Box, spaces.Discrete, spaces.MultiBinary, spaces.MultiDiscrete)), name
         assert name not in {"done", "terminated", "truncated", "reward", "action"}
 
 
+@pytest.mark.every_variant
 def test_observation__is_in_its_space_at_reset_step_refusal_and_end(env, play):
     for seed in range(10):
         observations = [env.reset(seed=seed)[0]]
@@ -65,6 +71,7 @@ def test_observation__is_in_its_space_at_reset_step_refusal_and_end(env, play):
             assert env.observation_space.contains(observation)
 
 
+@pytest.mark.every_variant
 def test_info__has_the_same_keys_and_types_at_reset_step_refusal_and_end(env, play):
     seen = set()
     for seed in range(10):
@@ -74,22 +81,24 @@ def test_info__has_the_same_keys_and_types_at_reset_step_refusal_and_end(env, pl
     assert len(seen) == 1
 
 
+@pytest.mark.every_variant
 def test_info__is_strict_json_after_tolist(env, play, to_json):
     for seed in range(10):
         data = [env.reset(seed=seed), *play(env, np.random.default_rng(seed))]
         to_json(data)
 
 
+@pytest.mark.every_variant
 def test_info__refusal_as_first_and_as_later_action_reads_the_same(env, family, freeze):
     for action in family.refused:
         env.reset(seed=1)
         first = env.step(action)[4]
-        env.step(family.action(0, 0.5))
-        assert {key: freeze(first[key]) for key in ("refusal", "reason")} == {
-            key: freeze(env.step(action)[4][key]) for key in ("refusal", "reason")
-        }
         assert first["refusal"] > 0
         assert first["reason"]
+        for wait in family.waits:
+            assert not env.step(wait)[2]
+        later = env.step(action)[4]
+        assert all(freeze(first[key]) == freeze(later[key]) for key in ("refusal", "reason"))
 
 
 def test_reward__is_a_float_and_zero_before_the_end(env, play):
@@ -104,13 +113,26 @@ def test_reward__is_a_float_and_zero_before_the_end(env, play):
         assert 0.0 <= last[1] <= 1.0
 
 
-def test_step__refused_action_changes_nothing(env, family, freeze):
+@pytest.mark.every_variant
+def test_step__refused_action_changes_nothing(subject, env, family, freeze):
     observation, info = env.reset(seed=3)
+    expected = pickle.loads(pickle.dumps(env)).step(subject.answer())
     for action in family.refused:
         after, reward, terminated, truncated, refused_info = env.step(action)
         assert (reward, terminated, truncated) == (0.0, False, False)
         assert freeze(after) == freeze(observation)
-        assert freeze(refused_info["action_mask"]) == freeze(info["action_mask"])
+        assert set(refused_info) == set(info)
+        assert freeze(refused_info.get("action_mask")) == freeze(info.get("action_mask"))
+    assert freeze(env.step(subject.answer())) == freeze(expected)
+
+
+@pytest.mark.every_variant
+def test_step__waiting_actions_leave_the_episode_running(subject, env, family):
+    """What other tests of this suite rely on."""
+    env.reset(seed=0)
+    results = [env.step(wait) for wait in family.waits]
+    assert not any(terminated or truncated for _, _, terminated, truncated, _ in results)
+    assert all((step[4]["refusal"] == 0) == (subject.limit is not None) for step in results)
 
 
 def test_action_mask__is_true_exactly_where_step_accepts(env, family):
@@ -131,52 +153,84 @@ def test_action_mask__is_true_exactly_where_step_accepts(env, family):
                 accepted.append(trial.step(family.action(choice, 0.3))[4]["refusal"] == 0)
             assert accepted == mask.tolist()
             # The answer seldom, so that most episodes run until nothing else is left.
-            weights = mask * np.where(np.isin(np.arange(mask.size), family.answers(mask.size)), 0.02, 1.0)
+            weights = mask * np.where(np.isin(np.arange(mask.size), family.answers), 0.02, 1.0)
             choice = rng.choice(mask.size, p=weights / weights.sum())
             *_, terminated, truncated, info = env.step(family.action(int(choice), 0.3))
             over = terminated or truncated
 
 
-def test_step__before_reset_and_after_the_end_raises_reset_needed(entry, family):
-    for env in (gym.make(entry.id), gym.make(entry.id).unwrapped):
-        for act in (lambda env=env: env.step(family.action(0, 0.0)), env.unwrapped.action_masks):
+@pytest.mark.every_variant
+def test_action_mask__has_an_entry_per_discrete_action_and_none_without(subject, env, family):
+    _, info = env.reset(seed=0)
+    assert env.action_masks().shape == (family.entries,)
+    assert ("action_mask" in info) == (family.entries > 0)
+    envs = subject.make_vec(3)
+    _, info = envs.reset(seed=0)
+    assert envs.action_masks().shape == (3, family.entries)
+    assert ("action_mask" in info) == (family.entries > 0)
+
+
+@pytest.mark.every_variant
+def test_step__before_reset_and_after_the_end_raises_reset_needed(subject, family):
+    for env in (subject.make(), subject.make().unwrapped):
+        for act in (lambda env=env: env.step(family.waits[0]), env.unwrapped.action_masks):
             with pytest.raises(ResetNeeded, match="reset"):
                 act()
         env.reset(seed=0)
-        answer = family.action(family.answers(env.unwrapped.action_masks().size)[0], 0.5)
-        _, reward, terminated, *_ = env.step(answer)
+        _, reward, terminated, *_ = env.step(subject.answer())
         assert terminated
-        for _ in range(10):
+        for action in (*[subject.answer()] * 10, *family.waits, *family.refused):
             with pytest.raises(ResetNeeded, match="reset"):
-                env.step(answer)
-        env.reset()
-        assert env.step(answer)[1] != reward
+                env.step(action)
+        rewards = {reward}
+        for _ in range(20):
+            env.reset()
+            rewards.add(env.step(subject.answer())[1])
+        assert len(rewards) > 1  # each of an instance of its own
 
 
-def test_render__before_reset_raises_reset_needed(entry):
-    env = gym.make(entry.id, render_mode="ansi")
+def test_render__before_reset_raises_reset_needed(subject):
+    env = subject.make(render_mode="ansi")
     with pytest.raises(ResetNeeded, match="reset"):
         env.unwrapped.render()
 
 
-def test_close__twice_and_before_reset_is_quiet(entry):
-    env = gym.make(entry.id)
+def test_close__twice_and_before_reset_is_quiet(subject):
+    env = subject.make()
     env.close()
     env.close()
 
 
-def test_make__refuses_an_unknown_argument_and_bad_values(entry):
+def test_make__refuses_an_unknown_argument_and_bad_values(subject, family):
     for bad in ({"split": "validation"}, {"split": None}, {"render_mode": "holo"}):
         ((name, value),) = bad.items()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Gymnasium's own remark on the render mode
             with pytest.raises(ValueError, match=f"{name}.*{value!r}"):
-                gym.make(entry.id, **bad)
+                subject.make(**bad)
     for mode in ("sync", "vector_entry_point"):
         with pytest.raises(TypeError, match="budgett"):
-            gym.make_vec(entry.id, num_envs=2, vectorization_mode=mode, budgett=3)
+            subject.make_vec(2, vectorization_mode=mode, budgett=3)
 
 
+def test_make__refuses_wrong_arguments_of_the_family_and_names_them(subject, family, wrong):
+    ((name, value),) = wrong.items()
+    for make in (subject.make, partial(subject.make_vec, 2)):
+        with pytest.raises(ValueError, match=name.removesuffix("s")) as error:
+            make(**wrong)
+        assert name == "skeletons" or repr(value) in str(error.value)
+
+
+@pytest.mark.every_variant
+def test_make__of_an_envs_own_spec_plays_the_same(subject, play, freeze):
+    env = subject.make()
+    again = gym.make(env.spec)
+    for made in (env, again):
+        made.reset(seed=4)
+    assert freeze(play(again, np.random.default_rng(0))) == freeze(play(env, np.random.default_rng(0)))
+
+
+@pytest.mark.every_variant
 def test_returned_arrays__do_not_change_in_later_steps(env, play, freeze):
     for seed in range(5):
         kept, at_once = [env.reset(seed=seed)], []
@@ -193,14 +247,16 @@ def test_returned_arrays__do_not_change_in_later_steps(env, play, freeze):
         assert [freeze(result) for result in kept] == at_once
 
 
+@pytest.mark.every_variant
 def test_returned_arrays__may_be_changed_without_effect(env, play, freeze):
     expected = [freeze(env.reset(seed=5)), *map(freeze, play(env, np.random.default_rng(5), refusals=0.3))]
     results = []
 
     def spoil(result):
         results.append(freeze(result))
-        for array in (*result[0].values(), result[-1]["action_mask"]):
-            array[...] = 77
+        for array in (*result[0].values(), *result[-1].values()):
+            if isinstance(array, np.ndarray):
+                array[...] = 77
         return result
 
     step = type(env).step
@@ -211,18 +267,20 @@ def test_returned_arrays__may_be_changed_without_effect(env, play, freeze):
     assert env.observation_space.contains(env.reset()[0])
 
 
-def test_step__leaves_the_callers_action_alone(env, family, freeze):
+@pytest.mark.every_variant
+def test_step__leaves_the_callers_action_alone(subject, env, family, freeze):
     env.reset(seed=0)
-    actions = [*family.refused, family.action(0, 0.1), family.action(family.answers(env.action_masks().size)[0], 0.2)]
+    actions = [*family.refused, *family.waits, subject.answer()]
     for action in actions:
         before = freeze(action)
         env.step(action)
         assert freeze(action) == before
 
 
-def test_global_random_state__is_neither_read_nor_written(entry, play, freeze):
+@pytest.mark.every_variant
+def test_global_random_state__is_neither_read_nor_written(subject, play, freeze):
     def rollout(disturb):
-        env = gym.make(entry.id)
+        env = subject.make()
         data = [env.reset(seed=11)]
         step = env.step
 
@@ -239,14 +297,14 @@ def test_global_random_state__is_neither_read_nor_written(entry, play, freeze):
 
     before = random.getstate(), freeze(np.random.get_state())  # noqa: NPY002
     undisturbed = rollout(disturb=False)
-    gym.make(entry.id).reset()
-    gym.make_vec(entry.id, num_envs=3).reset()
+    subject.make().reset()
+    subject.make_vec(3).reset()
     assert (random.getstate(), freeze(np.random.get_state())) == before  # noqa: NPY002
     assert rollout(disturb=True) == undisturbed
 
 
-def test_record_episode_statistics__counts_length_and_return(entry, play):
-    env = RecordEpisodeStatistics(gym.make(entry.id))
+def test_record_episode_statistics__counts_length_and_return(subject, play):
+    env = RecordEpisodeStatistics(subject.make())
     for seed in range(5):
         env.reset(seed=seed)
         trajectory = play(env, np.random.default_rng(seed))
@@ -255,21 +313,50 @@ def test_record_episode_statistics__counts_length_and_return(entry, play):
         assert episode["r"] == pytest.approx(trajectory[-1][1], abs=1e-6)
 
 
-def test_time_limit__on_the_answering_step_keeps_the_reward(entry, family):
-    limit = 2 if entry.max_episode_steps else None
-    if limit is None:
-        pytest.skip("one-step family")
-    env = gym.make(entry.id, max_episode_steps=limit)
-    env.reset(seed=0)
-    env.step(family.action(0, 0.5))
-    answer = family.action(family.answers(env.unwrapped.action_masks().size)[0], 0.5)
-    _, reward, terminated, *_ = env.step(answer)
-    assert terminated
-    assert reward > 0
-    env.reset(seed=0)
-    env.step(family.action(0, 0.5))
-    _, reward, terminated, truncated, _ = env.step(family.action(0, 0.5))
-    assert (reward, terminated, truncated) == (0.0, False, True)
+def test_time_limit__on_the_answering_step_keeps_the_reward(subject, family):
+    """A one-step family has no limit of its own; a user may set one."""
+    free, env = subject.make(), subject.make(max_episode_steps=4)
+    for seed in range(5):
+        for made in (free, env):
+            made.reset(seed=seed)
+            for wait in family.waits:
+                made.step(wait)
+        expected = free.step(subject.answer())[1]
+        _, reward, terminated, *_ = env.step(subject.answer())
+        assert terminated
+        assert reward == expected
+        env.reset(seed=seed)
+        ends = [env.step(wait)[1:4] for wait in (*family.waits, family.waits[0])]
+        assert ends == [(0.0, False, False)] * 3 + [(0.0, False, True)]
+
+
+def test_record_video__writes_a_file_for_each_episode(subject, family, tmp_path):
+    pytest.importorskip("moviepy")
+    env = subject.make(render_mode="rgb_array")
+    recorder = RecordVideo(env, str(tmp_path / "videos"), episode_trigger=lambda episode: True, disable_logger=True)
+    for seed in (1, 2):
+        recorder.reset(seed=seed)
+        for action in (*family.waits[:2], subject.answer()):
+            recorder.step(action)
+    recorder.close()
+    videos = sorted(tmp_path.glob("videos/*.mp4"))
+    assert len(videos) == 2
+    assert all(video.stat().st_size > 1000 for video in videos)
+
+
+def test_render__gives_frames_of_one_shape_and_shows_the_answer(subject, family):
+    env = subject.make(render_mode="rgb_array")
+    frames = []
+    for seed in (1, 2):
+        env.reset(seed=seed)
+        frames.append(env.render())
+        env.step(family.refused[0])
+        assert np.array_equal(env.render(), frames[-1])  # a refusal changes nothing
+        env.step(subject.answer())
+        frames.append(env.render())
+    assert {(frame.dtype, frame.shape) for frame in frames} == {(np.dtype(np.uint8), frames[0].shape)}
+    assert frames[0].ndim == 3
+    assert all(not np.array_equal(a, b) for i, a in enumerate(frames) for b in frames[:i])
 
 
 def resident_bytes():
@@ -277,9 +364,9 @@ def resident_bytes():
     return int(statm.read_text().split()[1]) * 4096 if statm.exists() else 0
 
 
-def test_reset__twenty_thousand_times_does_not_grow_memory(env, family, entry):
-    answer = family.action(family.answers(env.reset(seed=0)[1]["action_mask"].size)[0], 0.5)
-    envs = gym.make_vec(entry.id, num_envs=10)
+def test_reset__twenty_thousand_times_does_not_grow_memory(subject, env, family):
+    answer = subject.answer()
+    envs = subject.make_vec(10)
     envs.reset(seed=0)
 
     def work(resets):

@@ -18,9 +18,10 @@ from gymnasium.vector import AsyncVectorEnv
 REFUSED_SEEDS = (-1, np.int64(-3), True, 5.0, np.float64(5), "5", [5])
 
 
-def test_reset__twin_rollouts_from_one_seed_are_equal_byte_for_byte(entry, play, freeze):
+@pytest.mark.every_variant
+def test_reset__twin_rollouts_from_one_seed_are_equal_byte_for_byte(subject, play, freeze):
     for seed in (0, 1, 2**32 + 5, 2**63 + 5, 2**200):
-        one, two = gym.make(entry.id), gym.make(entry.id)
+        one, two = subject.make(), subject.make()
         rollouts = [[env.reset(seed=seed), *play(env, np.random.default_rng(3))] for env in (one, two)]
         assert freeze(rollouts[0]) == freeze(rollouts[1])
 
@@ -30,34 +31,39 @@ def test_reset__numpy_integer_counts_as_the_integer(env, freeze):
         assert freeze(env.reset(seed=number)) == freeze(env.reset(seed=5))
 
 
+@pytest.mark.every_variant(fresh=True)
 def test_reset__large_seeds_are_not_cut_to_32_or_64_bits(env, freeze):
     observations = [freeze(env.reset(seed=seed)[0]) for seed in (5, 2**32 + 5, 2**63 + 5, 2**64 + 5)]
     assert all(a != b for i, a in enumerate(observations) for b in observations[:i])
 
 
 @pytest.mark.parametrize("seed", REFUSED_SEEDS, ids=repr)
-def test_reset__refuses_what_is_no_seed_and_names_it(entry, seed):
-    for env in (gym.make(entry.id), gym.make(entry.id).unwrapped, gym.make_vec(entry.id, num_envs=2)):
+def test_reset__refuses_what_is_no_seed_and_names_it(subject, seed):
+    for env in (subject.make(), subject.make().unwrapped, subject.make_vec(2)):
         bad = [seed, 0] if isinstance(env, gym.vector.VectorEnv) and isinstance(seed, list) else seed
         with pytest.raises(ValueError, match="seed") as error:
             env.reset(seed=bad)
         assert repr(seed) in str(error.value)
 
 
-def test_reset__refused_seed_leaves_the_episode_as_it_was(env, family, freeze):
+def test_reset__refused_seed_leaves_the_episode_as_it_was(subject, env, family, freeze):
     env.reset(seed=4)
-    env.step(family.action(0, 0.5))
+    env.step(family.waits[0])
     state = copy.deepcopy(env)
     with pytest.raises(ValueError, match="seed"):
         env.reset(seed=-1)
-    assert freeze(env.step(family.action(1, 0.5))) == freeze(state.step(family.action(1, 0.5)))
+    for action in (family.waits[1], subject.answer()):
+        assert freeze(env.step(action)) == freeze(state.step(action))
+    assert freeze(env.reset()) == freeze(state.reset())
 
 
+@pytest.mark.every_variant(fresh=True)
 def test_reset__fifty_seeds_give_fifty_first_observations(env, freeze):
     observations = [freeze(env.reset(seed=seed)[0]) for seed in range(50)]
     assert all(a != b for i, a in enumerate(observations) for b in observations[:i])
 
 
+@pytest.mark.every_variant(fresh=True)
 def test_reset__continues_a_reproducible_sequence(env, freeze):
     def sequence():
         return [freeze(env.reset(seed=7)), freeze(env.reset()), freeze(env.reset())]
@@ -74,6 +80,7 @@ def test_reset__sequences_of_neighbouring_seeds_share_no_episode(env, freeze):
     assert all(a != b for i, a in enumerate(seen) for b in seen[:i])
 
 
+@pytest.mark.every_variant
 def test_reset__sequence_does_not_depend_on_what_was_done(env, play, freeze):
     env.reset(seed=7)
     expected = freeze(env.reset())
@@ -82,29 +89,30 @@ def test_reset__sequence_does_not_depend_on_what_was_done(env, play, freeze):
     assert freeze(env.reset()) == expected
 
 
-def test_reset__without_any_seed_differs_between_envs(entry, freeze):
-    observations = [freeze(gym.make(entry.id).reset()[0]) for _ in range(5)]
+def test_reset__without_any_seed_differs_between_envs(subject, freeze):
+    observations = [freeze(subject.make().reset()[0]) for _ in range(5)]
     assert all(a != b for i, a in enumerate(observations) for b in observations[:i])
 
 
-def test_split__train_and_test_differ_and_are_reproducible(entry, freeze):
-    train, test, again = (gym.make(entry.id, split=split) for split in ("train", "test", "test"))
+@pytest.mark.every_variant(fresh=True)
+def test_split__train_and_test_differ_and_are_reproducible(subject, freeze):
+    train, test, again = (subject.make(split=split) for split in ("train", "test", "test"))
     for seed in range(20):
         assert freeze(train.reset(seed=seed)[0]) != freeze(test.reset(seed=seed)[0])
         assert freeze(again.reset(seed=seed)) == freeze(test.reset(seed=seed))
 
 
+@pytest.mark.every_variant
 @pytest.mark.parametrize("wrapped", [False, True])
 @pytest.mark.parametrize(
     "duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"]
 )
-def test_copy__keeps_the_episode_and_does_not_advance_the_original(entry, family, play, freeze, duplicate, wrapped):
-    env = gym.make(entry.id) if wrapped else gym.make(entry.id).unwrapped
+def test_copy__keeps_the_episode_and_does_not_advance_the_original(subject, family, play, freeze, duplicate, wrapped):
+    env = subject.make() if wrapped else subject.make().unwrapped
     for seed in range(3):
         env.reset(seed=seed)
-        if entry.max_episode_steps:
-            for choice in range(3):
-                env.step(family.action(choice, 0.5))
+        for wait in family.waits:
+            env.step(wait)
         twin, witness = duplicate(env), duplicate(env)
         played = freeze([*play(twin, np.random.default_rng(1)), twin.reset(), twin.reset()])
         assert played == freeze([*play(witness, np.random.default_rng(1)), witness.reset(), witness.reset()])
@@ -126,10 +134,10 @@ print(digest.hexdigest())
 """
 
 
-def test_reset__fresh_processes_with_other_hash_seeds_agree(entry):
+def test_reset__fresh_processes_with_other_hash_seeds_agree(subject):
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, entry.id],
+            [sys.executable, "-c", PROGRAM, subject.entry.id],
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONHASHSEED": hash_seed},
@@ -142,18 +150,18 @@ def test_reset__fresh_processes_with_other_hash_seeds_agree(entry):
     assert len(digests[0].strip()) == hashlib.sha256().digest_size * 2
 
 
-def test_async_vector_env__spawned_workers_play_the_same_episodes(entry, random_batch, freeze):
-    make = partial(gym.make, f"veilgym:{entry.id}")
-    asynchronous = AsyncVectorEnv([make, make], context="spawn")
+def test_async_vector_env__spawned_workers_play_the_same_episodes(subject, random_batch, freeze):
+    native = subject.make_vec(2)
+    make = partial(gym.make, f"veilgym:{subject.entry.id}")
+    asynchronous = AsyncVectorEnv([make, make], context="spawn", autoreset_mode=native.metadata["autoreset_mode"])
     try:
-        native = gym.make_vec(entry.id, num_envs=2)
-        (observation, info), expected = asynchronous.reset(seed=[3, 4]), native.reset(seed=[3, 4])
-        assert freeze(observation) == freeze(expected[0])
-        rng = np.random.default_rng(0)
-        for _ in range(5):
-            actions = random_batch(info["action_mask"], rng)
-            observation, *flags, info = asynchronous.step(actions)
-            expected = native.step(actions)
-            assert freeze([observation, *flags]) == freeze(list(expected[:4]))
+        assert freeze(asynchronous.reset(seed=[3, 4])) == freeze(native.reset(seed=[3, 4]))
+        rng, ends = np.random.default_rng(0), 0
+        for _ in range(10):
+            actions = random_batch(native, rng)
+            result = native.step(actions)
+            assert freeze(asynchronous.step(actions)) == freeze(result)
+            ends += int((result[2] | result[3]).sum())
+        assert ends > 0
     finally:
         asynchronous.close()

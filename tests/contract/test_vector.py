@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import pickle
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
@@ -19,39 +18,47 @@ EVERY_MODE = pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 SEEDS = [0, 1, 2**32 + 5, 2**63 + 5, 7, 8]
 
 
-def native(entry, num_envs, mode=AutoresetMode.NEXT_STEP, limit=None, **kwargs):
+def native(subject, num_envs, mode=AutoresetMode.NEXT_STEP, limit=None, **kwargs):
     if limit is not None:
         kwargs["max_episode_steps"] = limit
-    return gym.make_vec(entry.id, num_envs=num_envs, autoreset_mode=mode.value, **kwargs)
+    return subject.make_vec(num_envs, autoreset_mode=mode.value, **kwargs)
 
 
-def synchronous(entry, num_envs, mode, limit=None, **kwargs):
+def synchronous(subject, num_envs, mode, limit=None, **kwargs):
     def make():
-        return gym.make(entry.id, max_episode_steps=limit, disable_env_checker=True, **kwargs)
+        return subject.make(max_episode_steps=limit, disable_env_checker=True, **kwargs)
 
     return SyncVectorEnv([make] * num_envs, autoreset_mode=mode)
 
 
 @pytest.fixture
-def limit(entry):
+def limit(subject):
     """A time limit that random play meets, for the families that have one."""
-    return 5 if entry.max_episode_steps else None
+    return 5 if subject.limit else None
 
 
-def test_make_vec__gives_the_native_class_with_the_declared_mode(entry):
+@pytest.mark.every_variant
+def test_make_vec__gives_the_native_class_with_the_declared_mode(subject):
     for mode in MODES:
         for value in (mode, mode.value):
-            envs = gym.make_vec(entry.id, num_envs=3, autoreset_mode=value)
-            assert envs.unwrapped.__class__.__name__ in entry.vector_entry_point
+            envs = subject.make_vec(3, autoreset_mode=value)
+            assert envs.unwrapped.__class__.__name__ in subject.entry.vector_entry_point
             assert envs.metadata["autoreset_mode"] is mode
-            assert envs.spec.id == entry.id
-            scalar = gym.make(entry.id)
+            assert envs.spec.id == subject.entry.id
+            scalar = subject.make()
             assert envs.single_observation_space == scalar.observation_space
             assert envs.single_action_space == scalar.action_space
-    assert gym.make_vec(entry.id, num_envs=2, autoreset_mode="SameStep").spec.to_json()
 
 
-def test_make_vec__refuses_bad_arguments_and_names_them(entry):
+def test_make_vec__gives_a_spec_that_can_be_written(subject):
+    assert subject.make_vec(2, autoreset_mode="SameStep").spec.to_json()
+
+
+def test_make_vec__has_the_default_autoreset_mode_of_the_family(subject, family):
+    assert subject.make_vec(2).metadata["autoreset_mode"] is family.autoreset
+
+
+def test_make_vec__refuses_bad_arguments_and_names_them(subject):
     for name, value in (
         ("num_envs", 0),
         ("num_envs", -1),
@@ -63,45 +70,51 @@ def test_make_vec__refuses_bad_arguments_and_names_them(entry):
         ("split", "dev"),
         ("render_mode", "holo"),
     ):
-        arguments = {"num_envs": 2, name: value}
-        if name == "max_episode_steps" and entry.max_episode_steps is None:
-            continue
-        with pytest.raises(ValueError, match=name) as error:
-            gym.make_vec(entry.id, **arguments)
-        assert repr(value) in str(error.value)
+        # A one-step family takes no limit at all.
+        error = TypeError if name == "max_episode_steps" and subject.limit is None else ValueError
+        with pytest.raises(error, match=name) as raised:
+            subject.make_vec(**{"num_envs": 2, name: value})
+        assert error is TypeError or repr(value) in str(raised.value)
 
 
-@EVERY_MODE
-@pytest.mark.parametrize("time_limit", ["registered", "short"])
-def test_vector_env__equals_sync_vector_env(entry, random_batch, freeze, mode, limit, time_limit):
-    steps = limit if time_limit == "short" else entry.max_episode_steps
-    one, other = (
-        native(entry, len(SEEDS), mode, limit if time_limit == "short" else None),
-        synchronous(entry, len(SEEDS), mode, steps),
-    )
+def compare(one, other, mode, random_batch, freeze, steps):
+    """Play random actions in both; the numbers of terminated and truncated episodes."""
     rng, ends = np.random.default_rng(0), np.zeros(2, int)
     observation, info = one.reset(seed=SEEDS)
     assert freeze(other.reset(seed=SEEDS)) == freeze((observation, info))
-    for _ in range(120):
-        actions = random_batch(info["action_mask"], rng)
+    for _ in range(steps):
+        actions = random_batch(one, rng)
         *result, info = one.step(actions)
         assert freeze((*result, info)) == freeze(other.step(actions))
+        if "action_mask" in info:
+            assert freeze(info["action_mask"]) == freeze(one.unwrapped.action_masks().astype(np.int8))
         terminated, truncated = result[2], result[3]
         ends += terminated.sum(), truncated.sum()
         over = terminated | truncated
         if mode is AutoresetMode.DISABLED and over.any():
             options = {"reset_mask": over}
-            observation, reset_info = one.reset(options=options)
+            result = one.reset(options=options)
             assert options == {"reset_mask": over}  # SyncVectorEnv takes the mask out of the caller's dictionary
-            assert freeze((observation, reset_info)) == freeze(other.reset(options={"reset_mask": over}))
-            info = {"action_mask": np.where(over[:, None], reset_info["action_mask"], info["action_mask"])}
-    assert ends[0] > 20
-    assert (ends[1] > 5) == (time_limit == "short" and limit is not None)
+            assert freeze(result) == freeze(other.reset(options={"reset_mask": over}))
+    return ends
 
 
 @EVERY_MODE
-def test_vector_env__equals_sync_vector_env_in_malformed_actions(entry, family, freeze, mode, limit):
-    one, other = native(entry, len(SEEDS), mode, limit), synchronous(entry, len(SEEDS), mode, limit)
+@pytest.mark.every_variant
+def test_vector_env__equals_sync_vector_env(subject, random_batch, freeze, mode, limit):
+    steps = 120 if subject.is_default else 30
+    for short in {None, limit}:
+        one = native(subject, len(SEEDS), mode, short)
+        other = synchronous(subject, len(SEEDS), mode, short or subject.limit)
+        ends = compare(one, other, mode, random_batch, freeze, steps)
+        assert ends[0] > steps / 6
+        assert (ends[1] > steps / 24) == (short is not None)
+
+
+@pytest.mark.every_variant
+@EVERY_MODE
+def test_vector_env__equals_sync_vector_env_in_malformed_actions(subject, family, freeze, mode, limit):
+    one, other = native(subject, len(SEEDS), mode, limit), synchronous(subject, len(SEEDS), mode, limit)
     assert freeze(one.reset(seed=SEEDS)) == freeze(other.reset(seed=SEEDS))
     for actions in family.malformed(len(SEEDS)):
         before = freeze(actions)
@@ -114,30 +127,28 @@ def test_vector_env__equals_sync_vector_env_in_malformed_actions(entry, family, 
 
 
 @EVERY_MODE
-def test_vector_env__partial_resets_with_seeds_equal_sync_vector_env(entry, random_batch, freeze, mode):
-    one, other = native(entry, len(SEEDS), mode), synchronous(entry, len(SEEDS), mode, entry.max_episode_steps)
+@pytest.mark.every_variant
+def test_vector_env__partial_resets_with_seeds_equal_sync_vector_env(subject, random_batch, freeze, mode):
+    one, other = native(subject, len(SEEDS), mode), synchronous(subject, len(SEEDS), mode, subject.limit)
     rng = np.random.default_rng(3)
-    masks = one.reset(seed=SEEDS)[1]["action_mask"]
-    other.reset(seed=SEEDS)
-    for turn in range(20):
+    assert freeze(one.reset(seed=SEEDS)) == freeze(other.reset(seed=SEEDS))
+    for turn in range(20 if subject.is_default else 6):
         chosen = rng.random(len(SEEDS)) < 0.5
         chosen[turn % len(SEEDS)] = True
         seeds = [int(s) if rng.random() < 0.5 else None for s in rng.integers(2**40, size=len(SEEDS))]
         result = one.reset(seed=seeds, options={"reset_mask": chosen})
         assert freeze(result) == freeze(other.reset(seed=seeds, options={"reset_mask": chosen}))
-        masks = np.where(chosen[:, None], result[1]["action_mask"], masks)
         if mode is not AutoresetMode.DISABLED:
-            actions = random_batch(masks, rng)
-            result = one.step(actions)
-            assert freeze(result) == freeze(other.step(actions))
-            masks = result[-1]["action_mask"]
+            actions = random_batch(one, rng)
+            assert freeze(one.step(actions)) == freeze(other.step(actions))
 
 
 @EVERY_MODE
-def test_vector_env__infos_have_one_length_companion_masks_and_json(entry, random_batch, to_json, limit, mode):
-    envs = native(entry, 4, mode, limit)
+@pytest.mark.every_variant
+def test_vector_env__infos_have_one_length_companion_masks_and_json(subject, random_batch, to_json, limit, mode):
+    envs = native(subject, 4, mode, limit)
     _, info = envs.reset(seed=0)
-    masks, keys, rng = info["action_mask"], set(), np.random.default_rng(0)
+    keys, rng = set(), np.random.default_rng(0)
     for _ in range(30):
         for infos in (info, info.get("final_info", {})):
             names = {key for key in infos if not key.startswith("_")}
@@ -145,65 +156,67 @@ def test_vector_env__infos_have_one_length_companion_masks_and_json(entry, rando
             assert all(infos[f"_{key}"].dtype == np.bool_ and len(infos[f"_{key}"]) == 4 for key in names)
             keys |= {frozenset(names - {"final_obs", "final_info"})} if names else set()
         to_json(info)
-        *_, terminated, truncated, info = envs.step(random_batch(masks, rng))
-        masks = info["action_mask"]
+        *_, terminated, truncated, info = envs.step(random_batch(envs, rng))
         over = terminated | truncated
         if mode is AutoresetMode.DISABLED and over.any():
-            reset_info = envs.reset(options={"reset_mask": over})[1]
-            masks = np.where(over[:, None], reset_info["action_mask"], masks)
-    assert keys == {frozenset(gym.make(entry.id).reset()[1])}
+            to_json(envs.reset(options={"reset_mask": over})[1])
+    assert keys == {frozenset(subject.make().reset()[1])}
 
 
-def test_dict_info_to_list__works_at_reset_and_at_the_end(entry, family):
-    envs = DictInfoToList(native(entry, 3, AutoresetMode.SAME_STEP))
+def test_dict_info_to_list__works_at_reset_and_at_the_end(subject, family):
+    envs = DictInfoToList(native(subject, 3, AutoresetMode.SAME_STEP))
     _, infos = envs.reset(seed=0)
-    entries = infos[0]["action_mask"].size
-    answer = family.action(family.answers(entries)[0], 0.5)
-    *_, infos = envs.step(family.batch([answer, family.action(0, 0.0), answer]))
+    assert [set(info) for info in infos] == [{"action_mask", "refusal", "reason"}] * 3
+    *_, infos = envs.step(family.batch([subject.answer(), family.waits[0], subject.answer()]))
     assert [set(info) >= {"action_mask", "refusal", "reason"} for info in infos] == [True] * 3
     assert ["final_info" in info for info in infos][0::2] == [True, True]
+    assert not infos[1].get("final_info")
     assert set(infos[0]["final_info"]) == {"action_mask", "refusal", "reason"}
 
 
-def test_reset__base_seeds_zero_and_one_share_no_instance(entry, freeze):
+@pytest.mark.every_variant(fresh=True)
+def test_reset__base_seeds_zero_and_one_share_no_instance(subject, freeze):
     seen = set()
     for seed in (0, 1):
-        envs = native(entry, 64)
+        envs = native(subject, 64)
         for observation in (envs.reset(seed=seed)[0], envs.reset()[0]):
-            seen |= {b"".join(batch[i].tobytes() for batch in observation.values()) for i in range(64)}
+            seen |= {b"".join(array.tobytes() for array in one.values()) for one in subject.observed(observation)}
     assert len(seen) == 2 * 2 * 64
 
 
-def test_reset__one_integer_is_spread_as_documented(entry, freeze):
-    envs = native(entry, 5)
-    assert freeze(envs.reset(seed=3)) == freeze(native(entry, 5).reset(seed=spread_seed(3, 5)))
+def test_reset__one_integer_is_spread_as_documented(subject, freeze):
+    envs = native(subject, 5)
+    assert freeze(envs.reset(seed=3)) == freeze(native(subject, 5).reset(seed=spread_seed(3, 5)))
     assert freeze(envs.reset(seed=np.int64(3))) == freeze(envs.reset(seed=3))
 
 
 @pytest.mark.parametrize(
     "seed", [-1, True, 5.0, "55", [1, 2], [1, 2, True], [1, 2, -1], [1, 2, "3"], [1.0, 2, 3]], ids=repr
 )
-def test_reset__refuses_what_is_no_list_of_seeds(entry, seed):
+def test_reset__refuses_what_is_no_list_of_seeds(subject, seed):
     with pytest.raises(ValueError, match="seed"):
-        native(entry, 3).reset(seed=seed)
+        native(subject, 3).reset(seed=seed)
 
 
-def test_reset__without_any_seed_differs(entry, freeze):
-    seen = [freeze(native(entry, 2).reset()[0]) for _ in range(4)]
+def test_reset__without_any_seed_differs(subject, freeze):
+    seen = [freeze(native(subject, 2).reset()[0]) for _ in range(4)]
     assert all(a != b for i, a in enumerate(seen) for b in seen[:i])
 
 
-def test_results__do_not_depend_on_the_width(entry, family, freeze):
+@pytest.mark.every_variant
+def test_results__do_not_depend_on_the_width(subject, family, freeze):
     seeds = [spread_seed(99, 130)[i] for i in range(130)]
-    entries = gym.make(entry.id).reset()[1]["action_mask"].size
     rng = np.random.default_rng(0)
     script = [
-        [family.action(int(c), f) for c, f in zip(rng.integers(entries, size=130), rng.random(130), strict=True)]
+        [
+            family.action(int(c), f)
+            for c, f in zip(rng.integers(family.entries or 1, size=130), rng.random(130), strict=True)
+        ]
         for _ in range(6)
     ]
 
     def play(first, width):
-        envs = native(entry, width)
+        envs = native(subject, width)
         results = [envs.reset(seed=seeds[first : first + width])]
         results += [envs.step(family.batch(actions[first : first + width])) for actions in script]
         return results
@@ -217,7 +230,7 @@ def test_results__do_not_depend_on_the_width(entry, family, freeze):
 
     wide = play(0, 130)
     expected = [[freeze(lane(result, i)) for result in wide] for i in range(130)]
-    for width in (1, 7):
+    for width in (1, 7) if subject.is_default else (7,):
         for first in range(0, 126, width):
             narrow = play(first, width)
             assert [[freeze(lane(result, i)) for result in narrow] for i in range(width)] == expected[
@@ -225,36 +238,34 @@ def test_results__do_not_depend_on_the_width(entry, family, freeze):
             ]
 
 
+@pytest.mark.every_variant
 @pytest.mark.parametrize("mode", MODES[:2], ids=lambda mode: mode.name)
-def test_autoreset__plays_the_instances_of_manual_resets(entry, family, freeze, mode):
-    envs, seeds = native(entry, 3, mode), [4, 5, 6]
-    observation, info = envs.reset(seed=seeds)
-    entries = info["action_mask"].shape[1]
-    started = [[{key: batch[i] for key, batch in observation.items()}] for i in range(3)]
+def test_autoreset__plays_the_instances_of_manual_resets(subject, family, freeze, mode):
+    envs, seeds = native(subject, 3, mode), [4, 5, 6]
+    started = [[one] for one in subject.observed(envs.reset(seed=seeds)[0])]
     rng, over = np.random.default_rng(1), np.zeros(3, bool)
-    for _ in range(60):
-        choices = np.where(rng.random(3) < 0.4, family.answers(entries)[0], 0)
-        observation, _, terminated, truncated, _ = envs.step(
-            family.batch([family.action(int(c), 0.2) for c in choices])
-        )
+    for _ in range(60 if subject.is_default else 25):
+        answers = rng.random(3) < 0.4
+        actions = family.batch([subject.answer(0.2) if is_answer else family.waits[0] for is_answer in answers])
+        observation, _, terminated, truncated, _ = envs.step(actions)
         begun = over if mode is AutoresetMode.NEXT_STEP else terminated | truncated
         for i in np.flatnonzero(begun):
-            started[i].append({key: batch[i] for key, batch in observation.items()})
+            started[i].append(subject.observed(observation)[i])
         over = terminated | truncated
+    assert len(set(map(len, started))) > 1  # the envs got out of step
     for i, seed in enumerate(seeds):
-        env = gym.make(entry.id)
+        env = subject.make()
         expected = [env.reset(seed=seed)[0], *(env.reset()[0] for _ in started[i][1:])]
-        assert len(expected) > 5
+        assert len(expected) > 2
         assert freeze(started[i]) == freeze(expected)
 
 
-def test_record_episode_statistics__agrees_with_what_was_played(entry, random_batch, limit):
-    envs = RecordEpisodeStatistics(native(entry, 4, AutoresetMode.NEXT_STEP, limit))
-    masks = envs.reset(seed=0)[1]["action_mask"]
+def test_record_episode_statistics__agrees_with_what_was_played(subject, random_batch, limit):
+    envs = RecordEpisodeStatistics(native(subject, 4, AutoresetMode.NEXT_STEP, limit))
+    envs.reset(seed=0)
     rng, length, total, over, ended = np.random.default_rng(0), np.zeros(4), np.zeros(4), np.zeros(4, bool), 0
     for _ in range(60):
-        _, reward, terminated, truncated, info = envs.step(random_batch(masks, rng))
-        masks = info["action_mask"]
+        _, reward, terminated, truncated, info = envs.step(random_batch(envs, rng))
         length, total = np.where(over, 0, length + 1), np.where(over, 0.0, total + reward)
         over = terminated | truncated
         if over.any():
@@ -264,8 +275,9 @@ def test_record_episode_statistics__agrees_with_what_was_played(entry, random_ba
     assert ended > 10
 
 
+@pytest.mark.every_variant
 @EVERY_MODE
-def test_returned_arrays__are_copies(entry, random_batch, freeze, limit, mode):
+def test_returned_arrays__are_copies(subject, random_batch, freeze, limit, mode):
     def spoil(data):
         for value in data.values() if isinstance(data, dict) else data if isinstance(data, (tuple, list)) else ():
             if isinstance(value, np.ndarray) and value.dtype != object:
@@ -276,12 +288,10 @@ def test_returned_arrays__are_copies(entry, random_batch, freeze, limit, mode):
                 spoil(value)
 
     def play(spoiling):
-        envs, rng, results, kept = native(entry, 4, mode, limit), np.random.default_rng(0), [], []
-        masks = np.zeros((4, 0))
+        envs, rng, results, kept = native(subject, 4, mode, limit), np.random.default_rng(0), [], []
         for turn in range(12):
             fresh = mode is AutoresetMode.DISABLED and turn % 4 == 0
-            result = envs.reset(seed=SEEDS[:4]) if turn == 0 or fresh else envs.step(random_batch(masks, rng))
-            masks = result[-1]["action_mask"].copy()
+            result = envs.reset(seed=SEEDS[:4]) if turn == 0 or fresh else envs.step(random_batch(envs, rng))
             results.append(freeze(result))
             kept.append(result)
             if spoiling:
@@ -293,29 +303,27 @@ def test_returned_arrays__are_copies(entry, random_batch, freeze, limit, mode):
     assert play(spoiling=True) == play(spoiling=False)
 
 
-def test_step__leaves_the_callers_actions_alone(entry, random_batch, freeze):
-    envs, rng = native(entry, 4), np.random.default_rng(0)
-    masks = envs.reset(seed=0)[1]["action_mask"]
+@pytest.mark.every_variant
+def test_step__leaves_the_callers_actions_alone(subject, random_batch, freeze):
+    envs, rng = native(subject, 4), np.random.default_rng(0)
+    envs.reset(seed=0)
     for _ in range(20):
-        actions = random_batch(masks, rng)
+        actions = random_batch(envs, rng)
         before = freeze(actions)
-        masks = envs.step(actions)[-1]["action_mask"]
+        envs.step(actions)
         assert freeze(actions) == before
 
 
+@pytest.mark.every_variant
 @pytest.mark.parametrize(
     "duplicate", [copy.deepcopy, lambda envs: pickle.loads(pickle.dumps(envs))], ids=["copy", "pickle"]
 )
-def test_copy__keeps_the_episodes(entry, random_batch, freeze, duplicate):
+def test_copy__keeps_the_episodes(subject, random_batch, freeze, duplicate):
     def play(envs):
         rng = np.random.default_rng(0)
-        masks, results = envs.unwrapped.action_masks(), []
-        for _ in range(15):
-            results.append(freeze(envs.step(random_batch(masks, rng))))
-            masks = envs.unwrapped.action_masks()
-        return results
+        return [freeze(envs.step(random_batch(envs, rng))) for _ in range(15)]
 
-    envs = native(entry, 3)
+    envs = native(subject, 3)
     envs.reset(seed=0)
     play(envs)
     twin = duplicate(envs)
@@ -323,44 +331,61 @@ def test_copy__keeps_the_episodes(entry, random_batch, freeze, duplicate):
     assert played == play(envs)
 
 
-def test_step__before_reset_raises_reset_needed(entry, family):
+def test_step__before_reset_raises_reset_needed(subject, family):
     for mode in MODES:
-        envs = native(entry, 2, mode)
+        envs = native(subject, 2, mode, render_mode="ansi")
         with pytest.raises(ResetNeeded, match="reset"):
-            envs.step(family.batch([family.action(0, 0.0)] * 2))
+            envs.render()
+        with pytest.raises(ResetNeeded, match="reset"):
+            envs.step(family.batch([family.waits[0]] * 2))
         with pytest.raises(ResetNeeded, match="reset"):
             envs.unwrapped.action_masks()
 
 
-def test_step__with_an_env_that_was_never_reset_raises(entry, family):
-    envs = native(entry, 2, AutoresetMode.DISABLED)
-    answer = family.action(family.answers(gym.make(entry.id).reset()[1]["action_mask"].size)[0], 0.5)
+def scalar_reward(subject, seed, answer):
+    env = subject.make()
+    env.reset(seed=seed)
+    return env.step(answer)[1]
+
+
+@pytest.fixture
+def paying(subject, family):
+    """An answer that earns something in the first episode of seed 1."""
+    answers = [subject.answer(which=which) for which in range(len(family.answers))]
+    return next(answer for answer in answers if scalar_reward(subject, 1, answer) != 0)
+
+
+def test_step__with_an_env_that_was_never_reset_raises(subject, family, paying):
+    envs = native(subject, 2, AutoresetMode.DISABLED)
+    actions = family.batch([paying, paying])
     envs.reset(seed=[1, 2], options={"reset_mask": np.array([True, False])})
     with pytest.raises(ResetNeeded, match="reset"):
-        envs.step(family.batch([answer, answer]))
+        envs.step(actions)
     envs.reset(seed=[None, 2], options={"reset_mask": np.array([False, True])})
-    assert (envs.step(family.batch([answer, answer]))[1] > 0).all()
+    assert envs.step(actions)[1].tolist() == [scalar_reward(subject, seed, paying) for seed in (1, 2)]
 
 
-def test_step__disabled_mode_pays_a_finished_episode_once(entry, family, freeze):
-    envs = native(entry, 2, AutoresetMode.DISABLED)
-    entries = envs.reset(seed=[1, 2])[1]["action_mask"].shape[1]
-    answer, wait = family.action(family.answers(entries)[0], 0.5), family.action(0, 0.5)
-    observation, reward, terminated, _, _ = envs.step(family.batch([answer, wait]))
-    assert reward[0] > 0
-    assert terminated[0]
-    for _ in range(10):
-        after, reward, terminated, truncated, info = envs.step(family.batch([answer, wait]))
-        assert (reward[0], terminated[0], truncated[0]) == (0.0, True, False)
+@pytest.mark.every_variant
+def test_step__disabled_mode_pays_a_finished_episode_once(subject, family, freeze, paying):
+    envs = native(subject, 2, AutoresetMode.DISABLED, render_mode="ansi")
+    envs.reset(seed=[1, 2])
+    observation, reward, terminated, _, _ = envs.step(family.batch([paying, family.waits[0]]))
+    assert reward[0] == scalar_reward(subject, 1, paying)
+    assert terminated.tolist() == [True, False]
+    frame = envs.render()[0]
+    for k in range(10):
+        last = [paying, *family.waits, *family.refused][k % 4]
+        after, reward, terminated, truncated, info = envs.step(family.batch([last, family.waits[0]]))
+        assert (reward[0], terminated.tolist(), truncated[0]) == (0.0, [True, False], False)
         assert info["refusal"][0] > 0
         assert "over" in info["reason"][0]
-        assert freeze({key: batch[0] for key, batch in after.items()}) == freeze(
-            {k: b[0] for k, b in observation.items()}
-        )
+        assert freeze(subject.observed(after)[0]) == freeze(subject.observed(observation)[0])
+        assert envs.render()[0] == frame
 
 
-def test_step__refuses_actions_that_are_not_batched(entry, family):
-    envs = native(entry, 3)
+@pytest.mark.every_variant
+def test_step__refuses_actions_that_are_not_batched(subject, family):
+    envs = native(subject, 3)
     envs.reset(seed=0)
     for actions in family.bad:
         with pytest.raises(ValueError, match="action"):
@@ -372,19 +397,25 @@ def test_step__refuses_actions_that_are_not_batched(entry, family):
     [None, True, [True, True, True], np.ones(2, bool), np.ones(3, int), np.ones((3, 1), bool), np.zeros(3, bool)],
     ids=repr,
 )
-def test_reset__refuses_a_bad_reset_mask(entry, mask):
-    envs = native(entry, 3)
+def test_reset__refuses_a_bad_reset_mask(subject, mask):
+    envs = native(subject, 3)
     envs.reset(seed=0)
     with pytest.raises(ValueError, match="reset_mask"):
         envs.reset(options={"reset_mask": mask})
 
 
-def test_render__gives_the_scalar_frame_of_each_env(entry):
-    envs = native(entry, 3, render_mode="ansi")
+@pytest.mark.every_variant
+def test_render__gives_the_scalar_frame_of_each_env(subject, family):
+    envs = native(subject, 3, AutoresetMode.DISABLED, render_mode="ansi")
     envs.reset(seed=[1, 2, 3])
+    answers = [subject.answer(0.1 * i, i % len(family.answers)) for i in range(3)]
     frames = envs.render()
-    for seed, frame in zip([1, 2, 3], frames, strict=True):
-        env = gym.make(entry.id, render_mode="ansi")
+    envs.step(family.batch(answers))
+    after = envs.render()
+    for i, seed in enumerate([1, 2, 3]):
+        env = subject.make(render_mode="ansi")
         env.reset(seed=seed)
-        assert env.render() == frame
-    assert native(entry, 3).render() is None
+        assert env.render() == frames[i]
+        env.step(answers[i])
+        assert env.render() == after[i] != frames[i]
+    assert native(subject, 3).render() is None

@@ -1,4 +1,4 @@
-"""The counter-based generator: the published vectors, a plain Python Philox, normal numbers."""
+"""The counter-based generator: the published vectors, a plain Python Philox, normal numbers, streams."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from veilgym.envs.core.philox import normal_lanes, philox_lanes, unit_uniform
+from veilgym.envs.core.philox import (
+    STREAM_WORDS,
+    next_below,
+    next_uniform,
+    next_word,
+    normal_lanes,
+    open_stream,
+    philox_lanes,
+    unit_uniform,
+)
 
 # Random123, tests/kat_vectors, "philox4x32 10": counter, key, result.
 KNOWN_ANSWERS = [
@@ -117,3 +126,81 @@ def test_normal_lanes__gives_independent_standard_normals():
         assert abs(np.corrcoef(row[:-1], row[1:])[0, 1]) < 5 / np.sqrt(count)
     assert abs(np.corrcoef(normals)[0, 1]) < 5 / np.sqrt(count)
     assert abs(np.corrcoef(normals**2)[0, 1]) < 5 / np.sqrt(count)
+
+
+class Stream:
+    """The words of a key and an index, one after the other."""
+
+    def __init__(self, key, index):
+        self.state = np.full(STREAM_WORDS, 2**64 - 1, np.uint64)  # opening a stream leaves nothing of an older one
+        open_stream(self.state, np.uint64(key), np.uint64(index))
+
+    def words(self, count):
+        return [int(next_word(self.state)) for _ in range(count)]
+
+    def below(self, bound, count):
+        return np.array([next_below(self.state, bound) for _ in range(count)])
+
+    def uniform(self, count):
+        return np.array([next_uniform(self.state) for _ in range(count)])
+
+
+def plain_words(key, index, count):
+    """Blocks 0, 1, ... of the counter (block, 0, low half of the index, high half of the index)."""
+    halves = [(number % 2**32, number >> 32) for number in (key, index)]
+    blocks = [plain_philox((block, 0, *halves[1]), halves[0]) for block in range(-(-count // 4))]
+    return [word for block in blocks for word in block][:count]
+
+
+@pytest.mark.parametrize("key", [0, 1, 0xA4093822299F31D0, 2**64 - 1])
+@pytest.mark.parametrize("index", [0, 1, 2**32 - 1, 2**32, 0x243F6A8885A308D3, 2**64 - 1])
+def test_next_word__reads_the_blocks_of_the_reference(key, index):
+    assert Stream(key, index).words(50) == plain_words(key, index, 50)
+
+
+def test_next_below__is_the_high_part_of_word_times_bound():
+    for bound in (1, 2, 3, 7, 10, 1000, 2**31, 2**32):
+        expected = [word * bound >> 32 for word in plain_words(5, 9, 40)]
+        assert Stream(5, 9).below(bound, 40).tolist() == expected
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 4, 6, 7, 10])
+def test_next_below__is_uniform_and_in_range(bound):
+    numbers = Stream(3, bound).below(bound, 21_000)
+    assert 0 <= numbers.min() <= numbers.max() < bound
+    if bound > 1:
+        counts = np.bincount(numbers, minlength=bound)
+        assert stats.chisquare(counts).pvalue > 1e-6
+        pairs = np.bincount(numbers[:-1:2] * bound + numbers[1::2], minlength=bound**2)
+        assert stats.chisquare(pairs).pvalue > 1e-6
+
+
+def test_next_uniform__has_53_bits_of_two_words():
+    words = plain_words(8, 2, 60)
+    expected = [((a >> 5) * 2**26 + (b >> 6) + 0.5) / 2**53 for a, b in zip(words[::2], words[1::2], strict=True)]
+    assert Stream(8, 2).uniform(30).tolist() == expected
+
+
+def test_next_uniform__is_uniform_independent_and_never_0_or_1():
+    numbers = Stream(7, 1).uniform(40_000)
+    assert 0 < numbers.min() < numbers.max() < 1
+    assert stats.kstest(numbers, "uniform").pvalue > 1e-6
+    bound = 5 / np.sqrt(numbers.size)
+    assert abs(numbers.mean() - 1 / 2) < bound * np.sqrt(1 / 12)
+    assert abs(numbers.var() - 1 / 12) < bound * np.sqrt(1 / 180)
+    for lag in (1, 2, 3, 4):
+        assert abs(np.corrcoef(numbers[:-lag], numbers[lag:])[0, 1]) < bound
+
+
+def test_stream__neighbouring_keys_and_indices_share_nothing():
+    streams = [(key, index) for key in (0, 1, 2, 2**32, 2**32 + 1) for index in (0, 1, 2, 2**32, 2**32 + 1)]
+    words = [word for key, index in streams for word in Stream(key, index).words(40)]
+    # 1,000 words of 32 bits: two of them agree with a probability of about 1e-4.
+    assert len(set(words)) == len(words) == 1000
+
+
+def test_stream__may_be_opened_again():
+    stream = Stream(1, 2)
+    first = stream.words(7)
+    open_stream(stream.state, np.uint64(1), np.uint64(2))
+    assert stream.words(7) == first

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from veilgym.envs.causal_circuits.equations import Equation
-from veilgym.envs.causal_circuits.rendering.canvas import (
+from veilgym.envs.causal_circuits.task import Task
+from veilgym.envs.core.canvas import (
     BLUE,
     BLUE_TINT,
     FAINT,
@@ -22,7 +23,6 @@ from veilgym.envs.causal_circuits.rendering.canvas import (
     Canvas,
     Point,
 )
-from veilgym.envs.causal_circuits.task import Task
 
 Item = tuple[str, ...]
 """What occupies a place in a layer: (node,), or (parent, child, layer) where an arrow passes by."""

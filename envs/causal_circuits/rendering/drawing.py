@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from veilgym.envs.causal_circuits.rendering.canvas import BLUE, FAINT, MUTED, RULE, Box, Canvas
 from veilgym.envs.causal_circuits.rendering.circuit_graph import draw_graph
 from veilgym.envs.causal_circuits.rendering.panels import draw_caption, draw_panels
 from veilgym.envs.causal_circuits.rendering.viewer import View, equation_text, score_text
+from veilgym.envs.core.canvas import BLUE, FAINT, MUTED, RULE, Box, Canvas
 
 WIDTH, HEIGHT = 1280, 720
 

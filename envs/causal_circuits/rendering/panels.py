@@ -12,7 +12,10 @@ from dataclasses import dataclass
 
 from veilgym.envs.causal_circuits.episodes import NO_ROW
 from veilgym.envs.causal_circuits.payload import Readout
-from veilgym.envs.causal_circuits.rendering.canvas import (
+from veilgym.envs.causal_circuits.rendering.circuit_graph import number_text
+from veilgym.envs.causal_circuits.rendering.viewer import Outcome, View, query_text
+from veilgym.envs.causal_circuits.task import Query, Task
+from veilgym.envs.core.canvas import (
     BLUE,
     FAINT,
     INK,
@@ -27,9 +30,6 @@ from veilgym.envs.causal_circuits.rendering.canvas import (
     Canvas,
     Point,
 )
-from veilgym.envs.causal_circuits.rendering.circuit_graph import number_text
-from veilgym.envs.causal_circuits.rendering.viewer import Outcome, View, query_text
-from veilgym.envs.causal_circuits.task import Query, Task
 
 _NARROWEST_GUTTER, _WIDEST_GUTTER = 40.0, 92.0  # for the numbers of the y axis and the names of the clamped nodes
 _GAP = 26.0

@@ -19,7 +19,7 @@ from veilgym.envs.causal_circuits.equations import Equation
 from veilgym.envs.causal_circuits.evaluator import score
 from veilgym.envs.causal_circuits.payload import Payload, decode, observe
 from veilgym.envs.causal_circuits.task import Query, Task
-from veilgym.envs.core.rendering import require_matplotlib
+from veilgym.envs.core.rendering import printable, require_matplotlib
 
 _COLUMNS = 80
 _INDENT = "  "
@@ -128,7 +128,7 @@ def write_table(view: View) -> str:
 
 
 def _title(task: Task) -> str:
-    return "\n".join(textwrap.wrap(_ascii(f"{task.title} ({task.task_id} {task.version})"), _COLUMNS))
+    return "\n".join(textwrap.wrap(printable(f"{task.title} ({task.task_id} {task.version})"), _COLUMNS))
 
 
 def _model(task: Task) -> str:
@@ -192,7 +192,7 @@ def _number(value: float, decimals: int) -> str:
 
 def _aligned(rows: Sequence[Sequence[str]], labels: int) -> list[str]:
     """Lines of a table in blocks that fit the terminal: `labels` columns flush left, the others flush right."""
-    columns = [[_ascii(cell) for cell in column] for column in zip(*rows, strict=True)]
+    columns = [[printable(cell) for cell in column] for column in zip(*rows, strict=True)]
     cells = [_padded(column, flush_left=i < labels) for i, column in enumerate(columns)]
     margin = sum(len(column[0]) + 2 for column in cells[:labels])
     lines: list[str] = []
@@ -226,10 +226,5 @@ def _wrapped(lines: Sequence[str]) -> list[str]:
     return [
         part
         for line in lines
-        for part in textwrap.wrap(_ascii(line), _COLUMNS, initial_indent=_INDENT, subsequent_indent=hanging)
+        for part in textwrap.wrap(printable(line), _COLUMNS, initial_indent=_INDENT, subsequent_indent=hanging)
     ]
-
-
-def _ascii(text: str) -> str:
-    """The text with white space collapsed; characters that a terminal may not show, or may obey, as escapes."""
-    return " ".join(text.split()).encode("unicode_escape").decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from veilgym.envs.causal_circuits.rendering.canvas import FAINT, INK, MUTED, PAPER, Align, Box, Point
+from veilgym.envs.core.canvas import FAINT, INK, MUTED, PAPER, Align, Box, Point
 from veilgym.envs.hidden_system.grammar import AttributeVocabulary, BehaviorCase, BehaviorPayload
 from veilgym.envs.hidden_system.rendering.page import Page, contrast, measure, shade
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from veilgym.envs.causal_circuits.rendering.canvas import INK, MUTED, PAPER, Align, Box, Canvas, Point
+from veilgym.envs.core.canvas import INK, MUTED, PAPER, Align, Box, Canvas, Point
 
 _BLEED = 2  # round a stamp, for what a letter has outside its width
 

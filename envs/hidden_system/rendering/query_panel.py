@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from veilgym.envs.causal_circuits.rendering.canvas import (
+from veilgym.envs.core.canvas import (
     BLUE,
     BLUE_TINT,
     FAINT,

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
-from veilgym.envs.causal_circuits.rendering.viewer import _ascii
+from veilgym.envs.core.rendering import printable, require_matplotlib
 from veilgym.envs.hidden_system.grammar import PRESENT, BehaviorCase, BehaviorPayload
 
 _COLUMNS = 100
@@ -111,19 +110,14 @@ def render_instance(payload: BehaviorPayload, verdict: Verdict | None, mode: str
 
     Returns:
         "ansi": ASCII text without colour codes, 100 columns where the names allow it. "rgb_array": (H, 1280, 3) uint8;
-        H is 720 up to eight events, more above, and the same for all instances of a layout.
+        H is at least 720, and the same for all instances of a task.
 
     Raises:
         DependencyNotInstalled: a picture is asked for and matplotlib is missing.
     """
     if mode == "ansi":
         return write_table(payload, verdict)
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise DependencyNotInstalled(
-            "render_mode 'rgb_array' needs matplotlib; install it with `pip install 'veilgym[plot]'`"
-        ) from error
+    require_matplotlib()
     from veilgym.envs.hidden_system.rendering.drawing import draw_picture
 
     return draw_picture(payload, verdict)
@@ -162,7 +156,7 @@ def _block(cases: Sequence[BehaviorCase], payload: BehaviorPayload) -> list[str]
     """Lines of a table, as many cases on a line as fit."""
     names = tuple(payload.attribute_vocabulary)
     rows = [("id", "events", *names, "count", "present")] + [_row(case, names) for case in cases]
-    columns = [[_ascii(cell) for cell in column] for column in zip(*rows, strict=True)]
+    columns = [[printable(cell) for cell in column] for column in zip(*rows, strict=True)]
     widths = [max(map(len, column)) for column in columns]
     entries = [_entry(row, widths) for row in zip(*columns, strict=True)]
     share = max(1, (_COLUMNS - len(_INDENT) + len(_GUTTER)) // (len(entries[0]) + len(_GUTTER)))
@@ -196,7 +190,7 @@ def _query(payload: BehaviorPayload) -> str:
         levels = (f"{name}={query.attributes[name]}" for name in payload.attribute_vocabulary)
         lines += _wrapped(" ".join(levels), "levels  ")
     options = " or ".join(payload.answer_options)
-    return "\n".join([f"Query {_ascii(query.id)}", *lines, f"{_INDENT}record  ?  {options}"])
+    return "\n".join([f"Query {printable(query.id)}", *lines, f"{_INDENT}record  ?  {options}"])
 
 
 def _answer(verdict: Verdict) -> str:
@@ -213,7 +207,7 @@ def _answer(verdict: Verdict) -> str:
 
 def _wrapped(text: str, label: str = "") -> list[str]:
     return textwrap.wrap(
-        _ascii(text),
+        printable(text),
         _COLUMNS,
         initial_indent=_INDENT + label,
         subsequent_indent=_INDENT + " " * len(label),

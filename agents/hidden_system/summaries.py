@@ -1,0 +1,43 @@
+"""Features that ignore which event and which attribute is which: what a shallow classifier may look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilgym.agents.hidden_system.table import read_table
+from veilgym.envs.hidden_system.generator import CONTROLS
+from veilgym.envs.hidden_system.layout import Layout
+
+DECILES = np.linspace(0.0, 1.0, 11)
+
+
+def summarise(observations: dict[str, NDArray[Any]], layout: Layout) -> NDArray[np.float64]:
+    """(B, F) sorted rates of single events, pairs, controls and triples, their means, and sorted control contrasts."""
+    groups = _groups(observations, layout)
+    contrasts = _contrasts(groups[2])
+    means = np.stack([group.mean(axis=1) for group in groups], axis=1)
+    return np.concatenate([*(np.sort(group, axis=1) for group in groups), means, np.sort(contrasts, axis=1)], axis=1)
+
+
+def summarise_briefly(observations: dict[str, NDArray[Any]], layout: Layout) -> NDArray[np.float64]:
+    """(B, 59) deciles in place of sorted rates, few enough for a model with all products of two."""
+    groups = _groups(observations, layout)
+    groups = [*groups, _contrasts(groups[2])]
+    deciles = [np.quantile(group, DECILES, axis=1).T for group in groups]
+    means = np.stack([group.mean(axis=1) for group in groups[:4]], axis=1)
+    return np.concatenate([*deciles, means], axis=1)
+
+
+def _groups(observations: dict[str, NDArray[Any]], layout: Layout) -> list[NDArray[np.float64]]:
+    """Rates of single events, ordered pairs, controls and triples, by their places in the generator's table."""
+    n = len(layout.events)
+    rates = read_table(observations, layout).rates
+    return np.split(rates, np.cumsum([n, n * (n - 1), 2 * CONTROLS * (n - 1)]), axis=1)
+
+
+def _contrasts(controls: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much each control's rate changes when every attribute takes its other level."""
+    return np.abs(controls[:, 0::2] - controls[:, 1::2])
