@@ -122,25 +122,25 @@ def _add_terms(wiring, coefficients, values, node, argument, lanes):  # type: ig
 
 
 @kernel
-def _propagate_mixed(wiring, coefficients, values, argument, lanes):  # type: ignore[no-untyped-def]
-    """Evaluate a query of its own in every lane, in single precision.
+def propagate_mixed(wiring, coefficients, clamps, values, lanes):  # type: ignore[no-untyped-def]
+    """Evaluate a query of its own in every lane, in the precision of `values`.
 
     Args:
-        coefficients: (K, L) float32.
-        values: (N, L) float32, on entry the clamped values and NaN, on return the value of every node.
-        argument: (L,) float32, working space.
+        coefficients: (K, L) float32 or float64.
+        clamps: (N, L) as `values`, the clamped values, NaN where a node is free.
+        values: (N, L) float32 or float64, written: the value of every node.
     """
     zero = values.dtype.type(0.0)
     for node in range(wiring.shape[0]):
-        value = values[node]
+        value, clamp = values[node], clamps[node]
         if wiring[node, 0] == ROOT:
             for lane in range(lanes):
-                value[lane] = zero if np.isnan(value[lane]) else value[lane]
+                value[lane] = zero if np.isnan(clamp[lane]) else clamp[lane]
         else:
-            _add_terms(wiring, coefficients, values, node, argument, lanes)
+            _add_terms(wiring, coefficients, values, node, value, lanes)
             for lane in range(lanes):
-                free = tanh(argument[lane])
-                value[lane] = free if np.isnan(value[lane]) else value[lane]
+                free = tanh(value[lane])
+                value[lane] = free if np.isnan(clamp[lane]) else clamp[lane]
 
 
 @kernel
@@ -170,23 +170,26 @@ def draw_coefficients(bounds, sequence, which, count, words, coefficients):  # t
 
 
 @kernel
-def measure(constants, sequence, coefficients, row, replicate, words, values, normals, num_replicates, readouts):  # type: ignore[no-untyped-def]
+def measure(constants, sequence, coefficients, lists, words, space, num_replicates, readouts):  # type: ignore[no-untyped-def]
     """Write one readout of each lane.
 
     Args:
         constants: the arrays of a task, as the engine packs them.
         sequence: (2, L) uint64, the key and the index of each episode.
         coefficients: (K, L) float32.
-        row, replicate: (L,) uint64, what to measure; nothing where `replicate` is `NO_REPLICATE`.
-        words, values, normals: (5, L) uint64, (N + 1, L) and (2, L) float32, working space.
+        lists: (2, L) uint64 or longer, the row and the replicate to measure; nothing if that is `NO_REPLICATE`.
+        words: (5, L) uint64, working space.
+        space: (2, L), (N, L) and (N, L) float32, working space.
         num_replicates: J.
         readouts: (B, R J O) float32 of the first B of the L lanes, written.
     """
-    wiring, _, outputs, clamps, columns, _ = constants
+    wiring, _, outputs, measured, columns = constants[:5]
+    row, replicate = lists[0], lists[1]
+    normals, clamps, values = space
     for node in range(clamps.shape[0]):
         for lane in range(row.size):
-            values[node, lane] = clamps[node, row[lane]]
-    _propagate_mixed(wiring, coefficients, values, values[clamps.shape[0]], row.size)
+            clamps[node, lane] = measured[node, row[lane]]
+    propagate_mixed(wiring, coefficients, clamps, values, row.size)
     for column in range(outputs.size):
         if column % 2 == 0:
             _draw_normals(sequence, row, replicate, num_replicates, column, words, normals)
