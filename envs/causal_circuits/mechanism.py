@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.task import Query, Task
 from veilgym.envs.core.elementary import kernel, tanh
-from veilgym.envs.core.philox import WORD_BITS, normal_lanes, philox_lanes, unit_uniform
+from veilgym.envs.core.philox import WORD_BITS, five_rounds, last_rounds_lanes, normal_lanes, philox_lanes, unit_uniform
 
 ABSENT = -1
 ROOT = -2
@@ -206,11 +206,12 @@ def measure(constants, sequence, coefficients, lists, words, space, num_replicat
 @kernel
 def _draw_normals(sequence, row, replicate, num_replicates, column, words, normals):  # type: ignore[no-untyped-def]
     """Draw the noise of a column and its successor."""
+    c0, c1, c2, c3, key = words[0], words[1], words[2], words[3], words[4]
+    keys, index, stream = sequence[0], sequence[1], _NOISE + np.uint64(column)
     for lane in range(row.size):
-        words[0, lane] = sequence[1, lane]
-        words[1, lane] = sequence[1, lane] >> WORD_BITS
-        words[2, lane] = row[lane] * np.uint64(num_replicates) + replicate[lane]
-        words[3, lane] = _NOISE + np.uint64(column)
-        words[4, lane] = sequence[0, lane]
-    philox_lanes(words, row.size)
+        cell = row[lane] * np.uint64(num_replicates) + replicate[lane]
+        high, k0, k1 = index[lane] >> WORD_BITS, keys[lane], keys[lane] >> WORD_BITS
+        c0[lane], c1[lane], c2[lane], c3[lane] = five_rounds(index[lane], high, cell, stream, k0, k1)
+        key[lane] = k0
+    last_rounds_lanes(words, row.size)
     normal_lanes(words, normals, row.size)
