@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.evaluator import FEW, score_submissions, targets, working_space
 from veilgym.envs.causal_circuits.mechanism import (
-    NO_REPLICATE,
+    NO_CELL,
     VECTOR,
     Mechanism,
     compile_mechanism,
@@ -93,7 +93,8 @@ class Episodes:
         self.action_mask = np.zeros((batch, len(task.experiments) + 1), np.int8)
         self.record = self.readouts, self.replicates, self.credits, self.action_mask
         self.num_refused = 0
-        self._rules = (task.budget, max_steps, max(e.cost for e in task.experiments), *NO_FAULTS)
+        dearest = max(experiment.cost for experiment in task.experiments)
+        self._rules = (task.budget, max_steps, dearest, task.max_replicates, *NO_FAULTS)
         self._constants = _pack(self.mechanism, task)
         self._state = (
             self.sequence,
@@ -143,7 +144,7 @@ class Episodes:
         readouts, replicates = empty(shapes[0], _FLOAT32), empty(shapes[1], _INT8)
         record = readouts, replicates, empty(shapes[2], _INT32), empty(shapes[3], _INT8)
         outcome = empty(batch), empty(batch, _BOOL), empty(batch, _BOOL), empty(batch, _INT64), record
-        rules = self._rules if faults is NO_FAULTS else (*self._rules[:3], int(faults[0]), int(faults[1]))
+        rules = self._rules if faults is NO_FAULTS else (*self._rules[:4], int(faults[0]), int(faults[1]))
         arguments = self._constants, self._state, self._scratch, outcome, choice, prediction, rules, policy
         self.num_refused = machine_code(_advance, arguments)(*arguments)
         return outcome
@@ -178,7 +179,7 @@ def _scratch(task: Task, lanes: int) -> tuple[NDArray[Any], ...]:
     """Room for a tile of L lanes.
 
     Returns:
-        (9, L) uint64: the row and the replicate to reveal in each lane, if any; which submit; which begin; words; keys.
+        (9, L) uint64: the row and the cell to reveal in each lane, if any; which submit; which begin; words; keys.
         Three arrays of float32, for `measure`: two rows of normal numbers, clamped values and values of N nodes.
         float64: the working space of `score_submissions`.
     """
@@ -196,17 +197,16 @@ def _scratch(task: Task, lanes: int) -> tuple[NDArray[Any], ...]:
 def _advance(constants, state, scratch, outcome, choice, prediction, rules, policy):  # type: ignore[no-untyped-def]
     """Serve the requests, a tile of episodes at a time, and return how many are refused.
 
-    `rules` holds the budget, the step limit, the highest cost, and the fault codes of all choices and all predictions.
+    `rules` holds the budget, the step limit, the highest cost, J, and the fault codes of all choices and predictions.
     """
     terms = constants[5]
     lists, words = scratch[0][:4], scratch[0][4:]
-    num_replicates = state[6].shape[1] // (state[7].shape[1] * constants[2].size)
     shape = (prediction.shape[0], prediction.shape[1] * prediction.shape[2])
     state, prediction = (*state[:5], state[5].reshape(shape), *state[6:]), prediction.reshape(shape)
     num_refused = 0
     for t in range(state[0].shape[0]):
         tile, results, requests, predictions = _tile(state, outcome, choice, prediction, t)
-        lists[0], lists[1] = np.uint64(0), NO_REPLICATE
+        lists[0], lists[1] = np.uint64(0), NO_CELL
         if policy == _BEGIN:
             submits, begins, refused = 0, _list_chosen(requests, lists[3]), 0
         else:
@@ -220,8 +220,8 @@ def _advance(constants, state, scratch, outcome, choice, prediction, rules, poli
             num_passes = max(1, tile[7].shape[1] - terms.shape[1])
         for query in range(num_passes):
             if begins > 0:
-                _list_initial(terms, tile[7], lists, begins, query)
-            measure(constants, tile[0], tile[1], lists, words, scratch[1:4], num_replicates, tile[6])
+                _list_initial(terms, tile[7], rules[3], lists, begins, query)
+            measure(constants, tile[0], tile[1], lists, words, scratch[1:4], tile[6])
         _copy_record(tile, results[4])
     return num_refused
 
@@ -284,14 +284,14 @@ def _serve(terms, tile, outcome, choice, prediction, rules, policy, lists):  # t
     reward, _, _, refusal, _ = outcome
     phase, action_mask = tile[3], tile[9]
     submitting, beginning = lists[2], lists[3]
-    submit, is_readable = terms.shape[1], rules[3] == _NONE
+    submit, is_readable = terms.shape[1], rules[4] == _NONE
     reward[:], refusal[:] = 0.0, _NONE
     submits = begins = refused = 0
     for i in range(choice.size):
         request = choice[i]
         # The mask says what is acceptable; the rest of the loop is for what is rare.
         if is_readable and phase[i] == RUNNING and 0 <= request < submit and action_mask[i, request] == 1:
-            _experiment(terms, tile, rules[2], i, np.uint64(request), lists[0], lists[1])
+            _experiment(terms, tile, rules, i, np.uint64(request), lists[0], lists[1])
         elif policy == AUTORESET and phase[i] > RUNNING:
             beginning[begins] = i
             begins += 1
@@ -320,18 +320,18 @@ def _count_step(elapsed, phase, max_steps, outcome):  # type: ignore[no-untyped-
 
 
 @kernel
-def _experiment(terms, tile, dearest, i, e, row, replicate):  # type: ignore[no-untyped-def]
+def _experiment(terms, tile, rules, i, e, row, cell):  # type: ignore[no-untyped-def]
     """Charge episode `i` for a run of experiment `e`, and list what it measures."""
     _, _, _, _, last, _, _, replicates, credits_left, action_mask = tile
     measured = np.uint64(replicates.shape[1] - terms.shape[1]) + e
     count = replicates[i, measured]
-    row[i], replicate[i] = measured, np.uint64(count)
+    row[i], cell[i] = measured, measured * np.uint64(rules[3]) + np.uint64(count)
     replicates[i, measured] = count + 1
     credits_left[i, 0] -= terms[0, e]
     last[i] = measured
     if count + 1 >= terms[1, e]:
         action_mask[i, e] = 0
-    if credits_left[i, 0] < dearest:
+    if credits_left[i, 0] < rules[2]:
         for other in range(terms.shape[1]):
             action_mask[i, other] &= terms[0, other] <= credits_left[i, 0]
 
@@ -343,15 +343,15 @@ def _judge(terms, tile, rules, i, request, is_finite):  # type: ignore[no-untype
     submit = terms.shape[1]
     if phase[i] > RUNNING:
         return _EPISODE_OVER
-    if rules[3] != _NONE:
-        return rules[3]
+    if rules[4] != _NONE:
+        return rules[4]
     if request < 0 or request > submit:
         return _UNKNOWN_EXPERIMENT
     if request < submit:
         is_exhausted = replicates[i, replicates.shape[1] - submit + request] >= terms[1, request]
         return _REPLICATES_EXHAUSTED if is_exhausted else _NO_CREDITS
-    if rules[4] != _NONE:
-        return rules[4]
+    if rules[5] != _NONE:
+        return rules[5]
     return _NONE if is_finite else _NON_FINITE_PREDICTION
 
 
@@ -396,13 +396,13 @@ def _begin(bounds, terms, tile, outcome, which, count, budget, words):  # type: 
 
 
 @kernel
-def _list_initial(terms, replicates, lists, count, query):  # type: ignore[no-untyped-def]
+def _list_initial(terms, replicates, num_replicates, lists, count, query):  # type: ignore[no-untyped-def]
     """List an initial query of the episodes that have begun; from the second one on, what was listed before is done."""
     if query > 0:
-        lists[1] = NO_REPLICATE
+        lists[1] = NO_CELL
     if query < replicates.shape[1] - terms.shape[1]:
         for j in range(count):
             i = lists[3, j]
             replicates[i, query] = 1
             lists[0, i] = np.uint64(query)
-            lists[1, i] = np.uint64(0)
+            lists[1, i] = np.uint64(query * num_replicates)

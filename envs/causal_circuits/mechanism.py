@@ -18,7 +18,7 @@ from veilgym.envs.core.philox import WORD_BITS, five_rounds, last_rounds_lanes, 
 
 ABSENT = -1
 ROOT = -2
-NO_REPLICATE = np.uint64(2**64 - 1)
+NO_CELL = np.uint64(2**64 - 1)
 VECTOR = 16  # lanes are padded to whole vectors of the processor
 
 # Streams of the counter-based generator.
@@ -170,21 +170,20 @@ def draw_coefficients(bounds, sequence, which, count, words, coefficients):  # t
 
 
 @kernel
-def measure(constants, sequence, coefficients, lists, words, space, num_replicates, readouts):  # type: ignore[no-untyped-def]
+def measure(constants, sequence, coefficients, lists, words, space, readouts):  # type: ignore[no-untyped-def]
     """Write one readout of each lane.
 
     Args:
         constants: the arrays of a task, as the engine packs them.
         sequence: (2, L) uint64, the key and the index of each episode.
         coefficients: (K, L) float32.
-        lists: (2, L) uint64 or longer, the row and the replicate to measure; nothing if that is `NO_REPLICATE`.
+        lists: (2, L) uint64 or longer, the row and the cell (row J + replicate) to measure; nothing if that is `NO_CELL`.
         words: (5, L) uint64, working space.
         space: (2, L), (N, L) and (N, L) float32, working space.
-        num_replicates: J.
         readouts: (B, R J O) float32 of the first B of the L lanes, written.
     """
     wiring, _, outputs, measured, columns = constants[:5]
-    row, replicate = lists[0], lists[1]
+    row, cell = lists[0], lists[1]
     normals, clamps, values = space
     for node in range(clamps.shape[0]):
         for lane in range(row.size):
@@ -192,26 +191,24 @@ def measure(constants, sequence, coefficients, lists, words, space, num_replicat
     propagate_mixed(wiring, coefficients, clamps, values, row.size)
     for column in range(outputs.size):
         if column % 2 == 0:
-            _draw_normals(sequence, row, replicate, num_replicates, column, words, normals)
+            _draw_normals(sequence, cell, column, words, normals)
         noise_std = np.float32(columns[0, column])
         noisy, noise = values[outputs[column]], normals[column % 2]
         for lane in range(row.size):
             noisy[lane] += noise_std * noise[lane]
         for lane in range(readouts.shape[0]):
-            if replicate[lane] != NO_REPLICATE:
-                cell = row[lane] * np.uint64(num_replicates) + replicate[lane]
-                readouts[lane, cell * np.uint64(outputs.size) + np.uint64(column)] = noisy[lane]
+            if cell[lane] != NO_CELL:
+                readouts[lane, cell[lane] * np.uint64(outputs.size) + np.uint64(column)] = noisy[lane]
 
 
 @kernel
-def _draw_normals(sequence, row, replicate, num_replicates, column, words, normals):  # type: ignore[no-untyped-def]
+def _draw_normals(sequence, cell, column, words, normals):  # type: ignore[no-untyped-def]
     """Draw the noise of a column and its successor."""
     c0, c1, c2, c3, key = words[0], words[1], words[2], words[3], words[4]
     keys, index, stream = sequence[0], sequence[1], _NOISE + np.uint64(column)
-    for lane in range(row.size):
-        cell = row[lane] * np.uint64(num_replicates) + replicate[lane]
+    for lane in range(cell.size):
         high, k0, k1 = index[lane] >> WORD_BITS, keys[lane], keys[lane] >> WORD_BITS
-        c0[lane], c1[lane], c2[lane], c3[lane] = five_rounds(index[lane], high, cell, stream, k0, k1)
+        c0[lane], c1[lane], c2[lane], c3[lane] = five_rounds(index[lane], high, cell[lane], stream, k0, k1)
         key[lane] = k0
-    last_rounds_lanes(words, row.size)
-    normal_lanes(words, normals, row.size)
+    last_rounds_lanes(words, cell.size)
+    normal_lanes(words, normals, cell.size)
