@@ -9,7 +9,7 @@ from veilgym.envs.causal_circuits.mechanism import Mechanism, propagate, propaga
 from veilgym.envs.core.elementary import kernel
 
 FEW = 8  # numbers in a vector of the processor; a loop over whole vectors has no slow remainder
-_CHUNK = 64
+_CHUNK = 64  # submissions scored at a time
 
 
 def targets(mechanism: Mechanism, coefficients: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -59,6 +59,7 @@ def score_submissions(constants, coefficients, submissions, which, count, space,
 
 @kernel
 def _score_chunk(constants, coefficients, submissions, which, count, space, reward):  # type: ignore[no-untyped-def]
+    """Score up to `_CHUNK` submissions, query by query, or up to `FEW`, all queries at once."""
     wiring, _, outputs, clamps, columns, _, few_clamps = constants
     num_nodes, num_coefficients, num_cells = wiring.shape[0], coefficients.shape[0], submissions.shape[1]
     num_queries = num_cells // outputs.size
@@ -92,6 +93,13 @@ def _score_chunk(constants, coefficients, submissions, which, count, space, rewa
 
 @kernel
 def _propagate_few(wiring, clamps, spread, values, num_queries):  # type: ignore[no-untyped-def]
+    """Evaluate all queries of `FEW` submissions in one row of lanes, long enough to fill the processor.
+
+    Args:
+        clamps: (N, Q FEW) float64; lane j of query q is q FEW + j.
+        spread: (K, Q FEW) float64 or wider, the coefficients in the first `FEW` lanes, which are written to the others.
+        values: (N, Q FEW) float64 or wider, written.
+    """
     for k in range(spread.shape[0]):
         for j in range(FEW):
             coefficient = spread[k, j]

@@ -177,7 +177,8 @@ def measure(constants, sequence, coefficients, lists, words, space, readouts):  
         constants: the arrays of a task, as the engine packs them.
         sequence: (2, L) uint64, the key and the index of each episode.
         coefficients: (K, L) float32.
-        lists: (2, L) uint64 or longer, the row and the cell (row J + replicate) to measure; nothing if that is `NO_CELL`.
+        lists: (2, L) uint64 or longer, the row and the cell (row J + replicate) to measure; nothing where the cell is
+            `NO_CELL`.
         words: (5, L) uint64, working space.
         space: (2, L), (N, L) and (N, L) float32, working space.
         readouts: (B, R J O) float32 of the first B of the L lanes, written.
