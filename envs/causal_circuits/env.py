@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from veilgym.envs.causal_circuits.episodes import NO_LIMIT, RUNNING, UNSTARTED, Episodes
+from veilgym.envs.causal_circuits.episodes import NO_LIMIT, RUNNING, UNSTARTED, Episodes, Record
 from veilgym.envs.causal_circuits.payload import Observation, action_space, observation_space, observe
 from veilgym.envs.causal_circuits.rendering.viewer import render_episode
 from veilgym.envs.causal_circuits.request import Refusal, explain_request, read_request
@@ -87,16 +87,17 @@ class CausalCircuitsEnv(gym.Env[Observation, dict[str, Any]]):
         if seed is None and self._phase == UNSTARTED:
             seed = int(self.np_random.integers(2**63))
         self._episodes.seed([seed])
-        self._episodes.begin(np.ones(1, np.bool_))
-        return self._observation(), self._info(Refusal.NONE, None)
+        record = self._episodes.begin(np.ones(1, np.bool_))
+        return _first(record), self._info(record, Refusal.NONE, None)
 
     def step(self, action: dict[str, Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Run an experiment or submit the prediction; see the class docstring."""
         self._require_reset("step")
         if self._phase != RUNNING:
             raise ResetNeeded("The episode is over; call env.reset() before the next env.step()")
-        reward, terminated, _, refusal = self._episodes.advance(*read_request(action, self.task))
-        return self._observation(), float(reward[0]), bool(terminated[0]), False, self._info(int(refusal[0]), action)
+        reward, terminated, _, refusal, record = self._episodes.advance(*read_request(action, self.task))
+        info = self._info(record, int(refusal[0]), action)
+        return _first(record), float(reward[0]), bool(terminated[0]), False, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(E + 1,) bool, true where a request would be accepted; a submission needs a finite matrix of its shape."""
@@ -113,18 +114,19 @@ class CausalCircuitsEnv(gym.Env[Observation, dict[str, Any]]):
 
     @property
     def _phase(self) -> int:
-        return int(self._episodes.ledger["phase"][0])
+        return int(self._episodes.phase[0])
 
-    def _observation(self) -> Observation:
-        return {key: batch[0] for key, batch in observe(self._episodes).items()}
-
-    def _info(self, refusal: int, action: Any) -> dict[str, Any]:
+    def _info(self, record: Record, refusal: int, action: Any) -> dict[str, Any]:
         return {
-            "action_mask": self._episodes.action_mask[0].copy(),
+            "action_mask": record[3][0],
             "refusal": int(refusal),
-            "reason": explain_request(refusal, self.task, action, int(self._episodes.credits[0, 0])),
+            "reason": explain_request(refusal, self.task, action, int(record[2][0, 0])),
         }
 
     def _require_reset(self, method: str) -> None:
         if self._phase == UNSTARTED:
             raise ResetNeeded(f"Cannot call env.{method}() before calling env.reset()")
+
+
+def _first(record: Record) -> Observation:
+    return {key: batch[0] for key, batch in observe(record).items()}

@@ -7,7 +7,7 @@ lanes: episode i is lane i % L of tile i // L.
 An episode's readouts are fixed when it begins: the one of (row, replicate) is a pure function of the episode's key,
 computed when it is revealed. So it depends on neither the order of requests nor the width of the batch.
 
-The kernels take few arrays, because each costs a call from Python 40 ns, and allocate nothing: see
+The kernels take few arrays, because each costs a call from Python 8 ns, and allocate nothing: see
 `veilgym.envs.core.elementary.kernel`.
 """
 
@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veilgym.envs.causal_circuits.evaluator import score_submissions, targets, working_space
+from veilgym.envs.causal_circuits.evaluator import FEW, score_submissions, targets, working_space
 from veilgym.envs.causal_circuits.mechanism import (
-    NO_REPLICATE,
+    NO_CELL,
     VECTOR,
     Mechanism,
     compile_mechanism,
@@ -31,7 +31,7 @@ from veilgym.envs.causal_circuits.mechanism import (
 )
 from veilgym.envs.causal_circuits.request import NO_FAULTS, Refusal
 from veilgym.envs.causal_circuits.task import Task
-from veilgym.envs.core.elementary import kernel
+from veilgym.envs.core.elementary import kernel, machine_code
 from veilgym.envs.core.seeding import Split, derive_key
 
 FAMILY = "CausalCircuits-v0"
@@ -46,19 +46,19 @@ _NO_CREDITS = int(Refusal.NO_CREDITS)
 _NON_FINITE_PREDICTION = int(Refusal.NON_FINITE_PREDICTION)
 _EPISODE_OVER = int(Refusal.EPISODE_OVER)
 # If an episode is over, refuse its request or begin the next one. Or serve nothing and begin where the choice is not 0.
-_REFUSE, _AUTORESET, _BEGIN = range(3)
+REFUSE, AUTORESET, _BEGIN = range(3)
 
-_BOOL, _INT64 = np.dtype(np.bool_), np.dtype(np.int64)
+_BOOL, _FLOAT32 = np.dtype(np.bool_), np.dtype(np.float32)
+_INT8, _INT32, _INT64 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.int64)
 
 _TILE = 1024  # lanes
-_CHUNK = 128  # submissions scored at a time
 
 _BEFORE_FIRST = np.uint64(2**64 - 1)  # an index to which adding 1 gives 0
 
-_LEDGER = np.dtype([("elapsed", "i4"), ("phase", "i4"), ("last", "i4")])
 NO_ROW = -1
 
-Outcome = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]
+Record = tuple[NDArray[np.float32], NDArray[np.int8], NDArray[np.int32], NDArray[np.int8]]
+Outcome = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64], Record]
 
 
 class Episodes:
@@ -67,12 +67,13 @@ class Episodes:
     Attributes:
         sequence: (T, 2, L) uint64, the key of each sequence and the index of its episode; hidden.
         coefficients: (T, K, L) float32, hidden. They are these numbers exactly, also where they are used in float64.
-        ledger: (B,) records: steps taken, phase, the row measured last (`NO_ROW` before the first).
-        credits: (B, 1) int32, credits left.
-        replicates: (B, R) int8, how often each row has been measured.
-        readouts: (B, R J O) float32, in this order; 0 where nothing has been measured.
-        action_mask: (B, E + 1) int8, 1 where a request would be accepted; the submission's entry is always 1.
+        elapsed, phase, last: (B,) int32, steps taken, phase, and the row measured last (`NO_ROW` before the first).
         submissions: (B, Q, O) float64, the accepted prediction of a terminated episode.
+        record: what the agents may see, and all that they may see:
+            readouts: (B, R J O) float32, in this order; 0 where nothing has been measured.
+            replicates: (B, R) int8, how often each row has been measured.
+            credits: (B, 1) int32, credits left.
+            action_mask: (B, E + 1) int8, 1 where a request would be accepted; the submission's entry is always 1.
         num_refused: how many requests the last `advance` refused.
     """
 
@@ -83,30 +84,32 @@ class Episodes:
         lanes = min(_TILE, -(-batch // VECTOR) * VECTOR)
         tiles = -(-batch // lanes)
         self.sequence = np.zeros((tiles, 2, lanes), np.uint64)
-        self.ledger = np.zeros(batch, _LEDGER)
-        self.credits = np.zeros((batch, 1), np.int32)
         self.coefficients = np.zeros((tiles, len(task.priors), lanes), np.float32)
-        self.replicates = np.zeros((batch, rows), np.int8)
-        self.readouts = np.zeros((batch, rows * task.max_replicates * len(task.outputs)), np.float32)
-        self.action_mask = np.zeros((batch, len(task.experiments) + 1), np.int8)
+        self.elapsed, self.phase, self.last = (np.zeros(batch, np.int32) for _ in range(3))
         self.submissions = np.zeros((batch, *task.prediction_shape))
+        self.readouts = np.zeros((batch, rows * task.max_replicates * len(task.outputs)), np.float32)
+        self.replicates = np.zeros((batch, rows), np.int8)
+        self.credits = np.zeros((batch, 1), np.int32)
+        self.action_mask = np.zeros((batch, len(task.experiments) + 1), np.int8)
+        self.record = self.readouts, self.replicates, self.credits, self.action_mask
         self.num_refused = 0
-        self._rules = (task.budget, max_steps, max(e.cost for e in task.experiments), *NO_FAULTS)
+        dearest = max(experiment.cost for experiment in task.experiments)
+        self._rules = (task.budget, max_steps, dearest, task.max_replicates, *NO_FAULTS)
         self._constants = _pack(self.mechanism, task)
         self._state = (
             self.sequence,
             self.coefficients,
-            self.ledger,
-            self.credits,
-            self.replicates,
-            self.readouts,
-            self.action_mask,
+            self.elapsed,
+            self.phase,
+            self.last,
             self.submissions,
+            *self.record,
         )
-        self._scratch = _scratch(len(task.nodes), len(task.priors), lanes)
+        self._record_shapes = [array.shape for array in self.record]
+        self._scratch = _scratch(task, lanes)
 
     def __repr__(self) -> str:
-        return f"Episodes({self.task.task_id!r}, batch={len(self.ledger)})"
+        return f"Episodes({self.task.task_id!r}, batch={len(self.phase)})"
 
     def seed(self, seeds: Sequence[int | None]) -> None:
         """Point the episodes with a seed at the start of that seed's sequence; the others go on with theirs."""
@@ -114,16 +117,16 @@ class Episodes:
             if seed is not None:
                 self.sequence[self._place(i)] = derive_key(FAMILY, self.split, seed), _BEFORE_FIRST
 
-    def begin(self, which: NDArray[np.bool_]) -> None:
-        """Start the next episode of each sequence where `which`, a (B,) mask, is true."""
-        self._run(which.astype(np.int64), self.submissions, NO_FAULTS, _BEGIN)
+    def begin(self, which: NDArray[np.bool_]) -> Record:
+        """Start the next episode of each sequence where `which`, a (B,) mask, is true; return a copy of `record`."""
+        return self.advance(which.astype(np.int64), self.submissions, policy=_BEGIN)[-1]
 
     def advance(
         self,
         choice: NDArray[np.int64],
         prediction: NDArray[np.float64],
         faults: tuple[int, int] = NO_FAULTS,
-        autoreset: bool = False,
+        policy: int = REFUSE,
     ) -> Outcome:
         """Serve one request for each episode.
 
@@ -131,22 +134,19 @@ class Episodes:
             choice: (B,) int64, an experiment's index or E to submit.
             prediction: (B, Q, O) float64; ignored where an experiment is chosen.
             faults: `Refusal` codes of the whole batch's choices and predictions, where their type or shape was wrong.
-            autoreset: begin the next episode where one is over, instead of refusing.
+            policy: where an episode is over, `REFUSE` the request or begin the next one (`AUTORESET`).
 
         Returns:
-            reward (B,) float64, terminated (B,) bool, truncated (B,) bool, refusal (B,) int64 codes of `Refusal`.
+            reward (B,) float64, terminated (B,) bool, truncated (B,) bool, refusal (B,) int64 codes of `Refusal`, and
+            a copy of `record`.
         """
-        return self._run(choice, prediction, faults, _AUTORESET if autoreset else _REFUSE)
-
-    def _run(
-        self, choice: NDArray[np.int64], prediction: NDArray[np.float64], faults: tuple[int, int], policy: int
-    ) -> Outcome:
-        batch = len(choice)
-        outcome = np.empty(batch), np.empty(batch, _BOOL), np.empty(batch, _BOOL), np.empty(batch, _INT64)
-        rules = self._rules if faults is NO_FAULTS else (*self._rules[:3], int(faults[0]), int(faults[1]))
-        self.num_refused = _advance(
-            self._constants, self._state, self._scratch, outcome, choice, prediction, rules, policy
-        )
+        batch, empty, shapes = len(choice), np.empty, self._record_shapes
+        readouts, replicates = empty(shapes[0], _FLOAT32), empty(shapes[1], _INT8)
+        record = readouts, replicates, empty(shapes[2], _INT32), empty(shapes[3], _INT8)
+        outcome = empty(batch), empty(batch, _BOOL), empty(batch, _BOOL), empty(batch, _INT64), record
+        rules = self._rules if faults is NO_FAULTS else (*self._rules[:4], int(faults[0]), int(faults[1]))
+        arguments = self._constants, self._state, self._scratch, outcome, choice, prediction, rules, policy
+        self.num_refused = machine_code(_advance, arguments)(*arguments)
         return outcome
 
     def _place(self, episode: int) -> tuple[int, slice, int]:
@@ -162,7 +162,8 @@ def _pack(mechanism: Mechanism, task: Task) -> tuple[NDArray[Any], ...]:
     """The arrays of a task, in the order in which the kernels unpack them.
 
     Returns:
-        wiring, bounds (2, K), outputs, clamps (N, R + Q), noise and scale (2, O), cost and most replicates (2, E).
+        wiring, bounds (2, K), outputs, clamps (N, R + Q), noise and scale (2, O), cost and most replicates (2, E),
+        and (N, Q FEW) the clamps of a few submissions, where lane j of query q is q FEW + j.
     """
     return (
         mechanism.wiring,
@@ -171,21 +172,25 @@ def _pack(mechanism: Mechanism, task: Task) -> tuple[NDArray[Any], ...]:
         np.concatenate([mechanism.measured, mechanism.predicted], axis=1),
         np.stack([mechanism.noise_std, mechanism.scale]),
         terms_of(task),
+        np.repeat(mechanism.predicted, FEW, axis=1),
     )
 
 
-def _scratch(num_nodes: int, num_coefficients: int, lanes: int) -> tuple[NDArray[Any], ...]:
+def _scratch(task: Task, lanes: int) -> tuple[NDArray[Any], ...]:
     """Room for a tile of L lanes.
 
     Returns:
-        (9, L) uint64: the row and the replicate to reveal in each lane, if any; which submit; which begin; words; keys.
-        (N + 3, L) float32: two rows of normal numbers, values of the nodes, an argument.
-        (N + K + 1, ...) float64: the working space of a chunk of submissions.
+        (9, L) uint64: the row and the cell to reveal in each lane, if any; which submit; which begin; words; keys.
+        Three arrays of float32, for `measure`: two rows of normal numbers, clamped values and values of N nodes.
+        float64: the working space of `score_submissions`.
     """
+    nodes = len(task.nodes)
     return (
         np.zeros((9, lanes), np.uint64),
-        np.zeros((num_nodes + 3, lanes), np.float32),
-        working_space(num_nodes, num_coefficients, min(_CHUNK, lanes)),
+        np.zeros((2, lanes), np.float32),
+        np.zeros((nodes, lanes), np.float32),
+        np.zeros((nodes, lanes), np.float32),
+        working_space(nodes, len(task.priors), task.prediction_shape),
     )
 
 
@@ -193,48 +198,81 @@ def _scratch(num_nodes: int, num_coefficients: int, lanes: int) -> tuple[NDArray
 def _advance(constants, state, scratch, outcome, choice, prediction, rules, policy):  # type: ignore[no-untyped-def]
     """Serve the requests, a tile of episodes at a time, and return how many are refused.
 
-    `rules` holds the budget, the step limit, the highest cost, and the fault codes of all choices and all predictions.
+    `rules` holds the budget, the step limit, the highest cost, J, and the fault codes of all choices and predictions.
     """
-    terms = constants[-1]
+    terms = constants[5]
     lists, words = scratch[0][:4], scratch[0][4:]
-    normals, values, space = scratch[1][:2], scratch[1][2:], scratch[2]
-    num_replicates = state[5].shape[1] // (state[4].shape[1] * constants[2].size)
+    shape = (prediction.shape[0], prediction.shape[1] * prediction.shape[2])
+    state, prediction = (*state[:5], state[5].reshape(shape), *state[6:]), prediction.reshape(shape)
     num_refused = 0
     for t in range(state[0].shape[0]):
         tile, results, requests, predictions = _tile(state, outcome, choice, prediction, t)
-        submits, begins, refused = _serve(terms, tile, results, requests, predictions, rules, policy, lists)
+        lists[0], lists[1] = np.uint64(0), NO_CELL
+        if policy == _BEGIN:
+            submits, begins, refused = 0, _list_chosen(requests, lists[3]), 0
+        else:
+            submits, begins, refused = _serve(terms, tile, results, requests, predictions, rules, policy, lists)
         num_refused += refused
         if submits > 0:
-            _submit(constants, tile, predictions, lists, submits, space, results[0])
+            score_submissions(constants, tile[1], tile[5], lists[2], submits, scratch[4], results[0])
         num_passes = 1
         if begins > 0:
-            _begin(constants[1], terms, tile, lists, begins, rules[0], words)
-            num_passes = max(1, tile[4].shape[1] - terms.shape[1])
+            _begin(constants[1], terms, tile, results, lists[3], begins, rules[0], words)
+            num_passes = max(1, tile[7].shape[1] - terms.shape[1])
         for query in range(num_passes):
             if begins > 0:
-                _list_initial(terms, tile[4], lists, begins, query)
-            measure(constants, tile[0], tile[1], lists[0], lists[1], words, values, normals, num_replicates, tile[5])
+                _list_initial(terms, tile[7], rules[3], lists, begins, query)
+            measure(constants, tile[0], tile[1], lists, words, scratch[1:4], tile[6])
+        _copy_record(tile, results[4])
     return num_refused
 
 
 @kernel
 def _tile(state, outcome, choice, prediction, t):  # type: ignore[no-untyped-def]
-    """Return the parts of the state, the outcome, the choices and the predictions that belong to tile `t`."""
-    sequence, coefficients, ledger, credits_left, replicates, readouts, action_mask, submissions = state
-    reward, terminated, truncated, refusal = outcome
+    """Return the parts of the state, the outcome, the choices and the predictions that tile `t` holds."""
+    sequence, coefficients, elapsed, phase, last, submissions, readouts, replicates, credits_left, action_mask = state
+    reward, terminated, truncated, refusal, record = outcome
     start, end = t * sequence.shape[2], (t + 1) * sequence.shape[2]
     tile = (
         sequence[t],
         coefficients[t],
-        ledger[start:end],
-        credits_left[start:end],
-        replicates[start:end],
-        readouts[start:end],
-        action_mask[start:end],
+        elapsed[start:end],
+        phase[start:end],
+        last[start:end],
         submissions[start:end],
+        readouts[start:end],
+        replicates[start:end],
+        credits_left[start:end],
+        action_mask[start:end],
     )
-    results = reward[start:end], terminated[start:end], truncated[start:end], refusal[start:end]
+    copies = record[0][start:end], record[1][start:end], record[2][start:end], record[3][start:end]
+    results = reward[start:end], terminated[start:end], truncated[start:end], refusal[start:end], copies
     return tile, results, choice[start:end], prediction[start:end]
+
+
+@kernel
+def _copy_record(tile, copies):  # type: ignore[no-untyped-def]
+    _copy(tile[6], copies[0])
+    _copy(tile[7], copies[1])
+    _copy(tile[8], copies[2])
+    _copy(tile[9], copies[3])
+
+
+@kernel
+def _copy(source, target):  # type: ignore[no-untyped-def]
+    source, target = source.reshape(source.size), target.reshape(source.size)
+    for cell in range(source.size):
+        target[cell] = source[cell]
+
+
+@kernel
+def _list_chosen(choice, beginning):  # type: ignore[no-untyped-def]
+    begins = 0
+    for i in range(choice.size):
+        if choice[i] != 0:
+            beginning[begins] = i
+            begins += 1
+    return begins
 
 
 @kernel
@@ -244,135 +282,131 @@ def _serve(terms, tile, outcome, choice, prediction, rules, policy, lists):  # t
     Returns:
         The lengths of the two lists and the number of refused requests.
     """
-    reward, terminated, truncated, refusal = outcome
-    ledger, action_mask = tile[2], tile[6]
-    row, replicate, submitting, beginning = lists[0], lists[1], lists[2], lists[3]
-    submit, max_steps, is_readable = terms.shape[1], rules[1], rules[3] == _NONE and policy != _BEGIN
-    reward[:], row[:], replicate[:] = 0.0, np.uint64(0), NO_REPLICATE
+    reward, _, _, refusal, _ = outcome
+    phase, action_mask = tile[3], tile[9]
+    submitting, beginning = lists[2], lists[3]
+    submit, is_readable = terms.shape[1], rules[4] == _NONE
+    reward[:], refusal[:] = 0.0, _NONE
     submits = begins = refused = 0
     for i in range(choice.size):
-        request, phase = choice[i], ledger[i].phase
-        refusal[i] = _NONE
+        request = choice[i]
         # The mask says what is acceptable; the rest of the loop is for what is rare.
-        if is_readable and phase == RUNNING and 0 <= request < submit and action_mask[i, request] == 1:
-            _experiment(terms, tile, rules[2], i, np.uint64(request), row, replicate)
-        elif request != 0 if policy == _BEGIN else policy == _AUTORESET and phase > RUNNING:
+        if is_readable and phase[i] == RUNNING and 0 <= request < submit and action_mask[i, request] == 1:
+            _experiment(terms, tile, rules, i, np.uint64(request), lists[0], lists[1])
+        elif policy == AUTORESET and phase[i] > RUNNING:
             beginning[begins] = i
             begins += 1
-            terminated[i] = truncated[i] = False
-            continue
-        elif policy == _BEGIN:
-            continue
         else:
-            refusal[i] = _judge(terms, tile, rules, i, request, request != submit or _is_finite(prediction, i))
+            refusal[i] = _judge(terms, tile, rules, i, request)
             if refusal[i] == _NONE:
                 submitting[submits] = i
                 submits += 1
-                ledger[i].phase = TERMINATED
             else:
                 refused += 1
-        ledger[i].elapsed += refusal[i] != _EPISODE_OVER
-        truncated[i] = ledger[i].elapsed >= max_steps
-        if truncated[i] and ledger[i].phase == RUNNING:
-            ledger[i].phase = TRUNCATED
-        terminated[i] = ledger[i].phase == TERMINATED
-    return submits, begins, refused
+    accepted = _accept(tile, prediction, submitting, submits, refusal)
+    _count_step(tile[2], phase, rules[1], outcome)
+    return accepted, begins, refused + submits - accepted
 
 
 @kernel
-def _experiment(terms, tile, dearest, i, e, row, replicate):  # type: ignore[no-untyped-def]
+def _count_step(elapsed, phase, max_steps, outcome):  # type: ignore[no-untyped-def]
+    """Count the step that was served, truncate what has reached the limit, and write the flags."""
+    _, terminated, truncated, refusal, _ = outcome
+    for i in range(phase.size):
+        elapsed[i] += refusal[i] != _EPISODE_OVER
+        is_late = elapsed[i] >= max_steps
+        truncated[i] = is_late
+        phase[i] = TRUNCATED if is_late and phase[i] == RUNNING else phase[i]
+        terminated[i] = phase[i] == TERMINATED
+
+
+@kernel
+def _experiment(terms, tile, rules, i, e, row, cell):  # type: ignore[no-untyped-def]
     """Charge episode `i` for a run of experiment `e`, and list what it measures."""
-    _, _, ledger, credits_left, replicates, _, action_mask, _ = tile
+    _, _, _, _, last, _, _, replicates, credits_left, action_mask = tile
     measured = np.uint64(replicates.shape[1] - terms.shape[1]) + e
     count = replicates[i, measured]
-    row[i], replicate[i] = measured, np.uint64(count)
+    row[i], cell[i] = measured, measured * np.uint64(rules[3]) + np.uint64(count)
     replicates[i, measured] = count + 1
     credits_left[i, 0] -= terms[0, e]
-    ledger[i].last = measured
+    last[i] = measured
     if count + 1 >= terms[1, e]:
         action_mask[i, e] = 0
-    if credits_left[i, 0] < dearest:
+    if credits_left[i, 0] < rules[2]:
         for other in range(terms.shape[1]):
             action_mask[i, other] &= terms[0, other] <= credits_left[i, 0]
 
 
 @kernel
-def _judge(terms, tile, rules, i, request, is_finite):  # type: ignore[no-untyped-def]
-    """Return the `Refusal` code of a request that is not an acceptable experiment; 0 for an acceptable submission."""
-    ledger, replicates = tile[2], tile[4]
+def _judge(terms, tile, rules, i, request):  # type: ignore[no-untyped-def]
+    """Return the `Refusal` code of a request that is no acceptable experiment; 0 for a submission, if finite."""
+    phase, replicates = tile[3], tile[7]
     submit = terms.shape[1]
-    if ledger[i].phase > RUNNING:
+    if phase[i] > RUNNING:
         return _EPISODE_OVER
-    if rules[3] != _NONE:
-        return rules[3]
+    if rules[4] != _NONE:
+        return rules[4]
     if request < 0 or request > submit:
         return _UNKNOWN_EXPERIMENT
     if request < submit:
         is_exhausted = replicates[i, replicates.shape[1] - submit + request] >= terms[1, request]
         return _REPLICATES_EXHAUSTED if is_exhausted else _NO_CREDITS
-    if rules[4] != _NONE:
-        return rules[4]
-    return _NONE if is_finite else _NON_FINITE_PREDICTION
+    return rules[5]
 
 
 @kernel
-def _is_finite(prediction, i):  # type: ignore[no-untyped-def]
-    finite = True
-    for query in range(prediction.shape[1]):
-        for column in range(prediction.shape[2]):
-            finite &= np.isfinite(prediction[i, query, column])
-    return finite
+def _accept(tile, prediction, which, count, refusal):  # type: ignore[no-untyped-def]
+    """Keep the predictions of the `count` listed episodes and end these; refuse and unlist those that are not finite.
 
-
-@kernel
-def _submit(constants, tile, prediction, lists, count, space, reward):  # type: ignore[no-untyped-def]
-    """Keep and score the predictions of the `count` listed episodes."""
-    _, coefficients, _, _, _, _, action_mask, submissions = tile
+    They are checked here, and not as they are listed, because in a short loop the processor fetches many rows at once.
+    """
+    phase, submissions, action_mask = tile[3], tile[5], tile[9]
+    accepted = 0
     for j in range(count):
-        i = lists[2, j]
-        for query in range(prediction.shape[1]):
-            for column in range(prediction.shape[2]):
-                submissions[i, query, column] = prediction[i, query, column]
-        for e in range(action_mask.shape[1] - 1):
-            action_mask[i, e] = 0
-    for first in range(0, count, _CHUNK):
-        chunk, size = lists[2, first:], min(_CHUNK, count - first)
-        score_submissions(constants, coefficients, submissions, chunk, size, space, reward)
+        i = which[j]
+        is_finite = True
+        for cell in range(prediction.shape[1]):
+            is_finite &= np.isfinite(prediction[i, cell])
+        if is_finite:
+            for cell in range(prediction.shape[1]):
+                submissions[i, cell] = prediction[i, cell]
+            for e in range(action_mask.shape[1] - 1):
+                action_mask[i, e] = 0
+            phase[i] = TERMINATED
+            which[accepted] = i
+            accepted += 1
+        else:
+            refusal[i] = _NON_FINITE_PREDICTION
+    return accepted
 
 
 @kernel
-def _begin(bounds, terms, tile, lists, count, budget, words):  # type: ignore[no-untyped-def]
+def _begin(bounds, terms, tile, outcome, which, count, budget, words):  # type: ignore[no-untyped-def]
     """Begin the next episode of the `count` listed sequences."""
-    _clear(terms, tile, lists, count, budget)
-    draw_coefficients(bounds, tile[0], lists[3], count, words, tile[1])
-
-
-@kernel
-def _clear(terms, tile, lists, count, budget):  # type: ignore[no-untyped-def]
-    sequence, _, ledger, credits_left, replicates, readouts, action_mask, _ = tile
+    sequence, coefficients, elapsed, phase, last, _, readouts, replicates, credits_left, action_mask = tile
     submit = terms.shape[1]
     for j in range(count):
-        i = lists[3, j]
+        i = which[j]
         sequence[1, i] += np.uint64(1)
-        credits_left[i, 0] = budget
-        ledger[i].elapsed = 0
-        ledger[i].phase = RUNNING
-        ledger[i].last = replicates.shape[1] - submit - 1
+        elapsed[i], phase[i], last[i] = 0, RUNNING, replicates.shape[1] - submit - 1
+        outcome[1][i] = outcome[2][i] = False
         readouts[i] = 0.0
         replicates[i] = 0
+        credits_left[i, 0] = budget
         for e in range(submit):
             action_mask[i, e] = (terms[1, e] > 0) & (terms[0, e] <= budget)
         action_mask[i, submit] = 1
+    draw_coefficients(bounds, sequence, which, count, words, coefficients)
 
 
 @kernel
-def _list_initial(terms, replicates, lists, count, query):  # type: ignore[no-untyped-def]
+def _list_initial(terms, replicates, num_replicates, lists, count, query):  # type: ignore[no-untyped-def]
     """List an initial query of the episodes that have begun; from the second one on, what was listed before is done."""
     if query > 0:
-        lists[1] = NO_REPLICATE
+        lists[1] = NO_CELL
     if query < replicates.shape[1] - terms.shape[1]:
         for j in range(count):
             i = lists[3, j]
             replicates[i, query] = 1
             lists[0, i] = np.uint64(query)
-            lists[1, i] = np.uint64(0)
+            lists[1, i] = np.uint64(query * num_replicates)

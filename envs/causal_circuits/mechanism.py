@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.task import Query, Task
 from veilgym.envs.core.elementary import kernel, tanh
-from veilgym.envs.core.philox import WORD_BITS, normal_lanes, philox_lanes, unit_uniform
+from veilgym.envs.core.philox import WORD_BITS, five_rounds, last_rounds_lanes, normal_lanes, philox_lanes, unit_uniform
 
 ABSENT = -1
 ROOT = -2
-NO_REPLICATE = np.uint64(2**64 - 1)
+NO_CELL = np.uint64(2**64 - 1)
 VECTOR = 16  # lanes are padded to whole vectors of the processor
 
 # Streams of the counter-based generator.
@@ -122,25 +122,25 @@ def _add_terms(wiring, coefficients, values, node, argument, lanes):  # type: ig
 
 
 @kernel
-def _propagate_mixed(wiring, coefficients, values, argument, lanes):  # type: ignore[no-untyped-def]
-    """Evaluate a query of its own in every lane, in single precision.
+def propagate_mixed(wiring, coefficients, clamps, values, lanes):  # type: ignore[no-untyped-def]
+    """Evaluate a query of its own in every lane, in the precision of `values`.
 
     Args:
-        coefficients: (K, L) float32.
-        values: (N, L) float32, on entry the clamped values and NaN, on return the value of every node.
-        argument: (L,) float32, working space.
+        coefficients: (K, L) float32 or float64.
+        clamps: (N, L) as `values`, the clamped values, NaN where a node is free.
+        values: (N, L) float32 or float64, written: the value of every node.
     """
     zero = values.dtype.type(0.0)
     for node in range(wiring.shape[0]):
-        value = values[node]
+        value, clamp = values[node], clamps[node]
         if wiring[node, 0] == ROOT:
             for lane in range(lanes):
-                value[lane] = zero if np.isnan(value[lane]) else value[lane]
+                value[lane] = zero if np.isnan(clamp[lane]) else clamp[lane]
         else:
-            _add_terms(wiring, coefficients, values, node, argument, lanes)
+            _add_terms(wiring, coefficients, values, node, value, lanes)
             for lane in range(lanes):
-                free = tanh(argument[lane])
-                value[lane] = free if np.isnan(value[lane]) else value[lane]
+                free = tanh(value[lane])
+                value[lane] = free if np.isnan(clamp[lane]) else clamp[lane]
 
 
 @kernel
@@ -170,44 +170,46 @@ def draw_coefficients(bounds, sequence, which, count, words, coefficients):  # t
 
 
 @kernel
-def measure(constants, sequence, coefficients, row, replicate, words, values, normals, num_replicates, readouts):  # type: ignore[no-untyped-def]
+def measure(constants, sequence, coefficients, lists, words, space, readouts):  # type: ignore[no-untyped-def]
     """Write one readout of each lane.
 
     Args:
         constants: the arrays of a task, as the engine packs them.
         sequence: (2, L) uint64, the key and the index of each episode.
         coefficients: (K, L) float32.
-        row, replicate: (L,) uint64, what to measure; nothing where `replicate` is `NO_REPLICATE`.
-        words, values, normals: (5, L) uint64, (N + 1, L) and (2, L) float32, working space.
-        num_replicates: J.
+        lists: (2, L) uint64 or longer, the row and the cell (row J + replicate) to measure; nothing where the cell is
+            `NO_CELL`.
+        words: (5, L) uint64, working space.
+        space: (2, L), (N, L) and (N, L) float32, working space.
         readouts: (B, R J O) float32 of the first B of the L lanes, written.
     """
-    wiring, _, outputs, clamps, columns, _ = constants
+    wiring, _, outputs, measured, columns = constants[:5]
+    row, cell = lists[0], lists[1]
+    normals, clamps, values = space
     for node in range(clamps.shape[0]):
         for lane in range(row.size):
-            values[node, lane] = clamps[node, row[lane]]
-    _propagate_mixed(wiring, coefficients, values, values[clamps.shape[0]], row.size)
+            clamps[node, lane] = measured[node, row[lane]]
+    propagate_mixed(wiring, coefficients, clamps, values, row.size)
     for column in range(outputs.size):
         if column % 2 == 0:
-            _draw_normals(sequence, row, replicate, num_replicates, column, words, normals)
+            _draw_normals(sequence, cell, column, words, normals)
         noise_std = np.float32(columns[0, column])
         noisy, noise = values[outputs[column]], normals[column % 2]
         for lane in range(row.size):
             noisy[lane] += noise_std * noise[lane]
         for lane in range(readouts.shape[0]):
-            if replicate[lane] != NO_REPLICATE:
-                cell = row[lane] * np.uint64(num_replicates) + replicate[lane]
-                readouts[lane, cell * np.uint64(outputs.size) + np.uint64(column)] = noisy[lane]
+            if cell[lane] != NO_CELL:
+                readouts[lane, cell[lane] * np.uint64(outputs.size) + np.uint64(column)] = noisy[lane]
 
 
 @kernel
-def _draw_normals(sequence, row, replicate, num_replicates, column, words, normals):  # type: ignore[no-untyped-def]
+def _draw_normals(sequence, cell, column, words, normals):  # type: ignore[no-untyped-def]
     """Draw the noise of a column and its successor."""
-    for lane in range(row.size):
-        words[0, lane] = sequence[1, lane]
-        words[1, lane] = sequence[1, lane] >> WORD_BITS
-        words[2, lane] = row[lane] * np.uint64(num_replicates) + replicate[lane]
-        words[3, lane] = _NOISE + np.uint64(column)
-        words[4, lane] = sequence[0, lane]
-    philox_lanes(words, row.size)
-    normal_lanes(words, normals, row.size)
+    c0, c1, c2, c3, key = words[0], words[1], words[2], words[3], words[4]
+    keys, index, stream = sequence[0], sequence[1], _NOISE + np.uint64(column)
+    for lane in range(cell.size):
+        high, k0, k1 = index[lane] >> WORD_BITS, keys[lane], keys[lane] >> WORD_BITS
+        c0[lane], c1[lane], c2[lane], c3[lane] = five_rounds(index[lane], high, cell[lane], stream, k0, k1)
+        key[lane] = k0
+    last_rounds_lanes(words, cell.size)
+    normal_lanes(words, normals, cell.size)

@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from veilgym.envs.causal_circuits.episodes import Episodes
+from veilgym.envs.causal_circuits.episodes import Record
 from veilgym.envs.causal_circuits.task import Query, Task
 
 Observation = dict[str, NDArray[Any]]
@@ -68,13 +68,10 @@ def action_space(task: Task) -> spaces.Dict:
     )
 
 
-def observe(episodes: Episodes) -> Observation:
-    """Copy the public arrays of a batch: what the agents see, and all that they see."""
-    return {
-        "readouts": episodes.readouts.copy(),
-        "replicates": episodes.replicates.copy(),
-        "credits": episodes.credits.copy(),
-    }
+def observe(record: Record) -> Observation:
+    """Name the public arrays of a batch: what the agents see, and all that they see."""
+    readouts, replicates, credits_left, _ = record
+    return {"readouts": readouts, "replicates": replicates, "credits": credits_left}
 
 
 def decode(observation: Observation, task: Task) -> Payload:

@@ -178,8 +178,11 @@ def read_requests(
     Raises:
         ValueError: a key is missing, or the first axis is not B long.
     """
-    if type(actions) is dict and _is_ready(actions.get("choice"), actions.get("prediction"), shape):
-        return actions["choice"], actions["prediction"], NO_FAULTS
+    if type(actions) is dict:
+        choice: Any = actions.get("choice")
+        prediction: Any = actions.get("prediction")
+        if _is_ready(choice, prediction, shape):
+            return choice, prediction, NO_FAULTS
     batch, trailing = shape[0], shape[1:]
     if not isinstance(actions, Mapping) or not {"choice", "prediction"} <= set(actions):
         keys = "the keys 'choice' and 'prediction'"
@@ -210,7 +213,8 @@ def _is_ready(choice: Any, prediction: Any, shape: tuple[int, ...]) -> bool:
         and choice.dtype is _INT64
         and prediction.dtype is _FLOAT64
         and prediction.shape == shape
-        and choice.shape == shape[:1]
+        and choice.ndim == 1
+        and len(choice) == shape[0]
         and choice.flags.carray
         and prediction.flags.carray
     )

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.env import CausalCircuitsEnv
-from veilgym.envs.causal_circuits.episodes import NO_LIMIT, UNSTARTED, Episodes
+from veilgym.envs.causal_circuits.episodes import AUTORESET, NO_LIMIT, REFUSE, UNSTARTED, Episodes
 from veilgym.envs.causal_circuits.payload import Observation, action_space, observation_space, observe
 from veilgym.envs.causal_circuits.rendering.viewer import render_episode
 from veilgym.envs.causal_circuits.request import explain, read_requests
@@ -59,7 +59,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         self.action_space = batch_space(self.single_action_space, num_envs)
         limit = NO_LIMIT if max_episode_steps is None else check_count("max_episode_steps", max_episode_steps)
         self._episodes = Episodes(self.task, num_envs, self.split, limit)
-        self._is_next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
+        self._policy = AUTORESET if self.autoreset_mode is AutoresetMode.NEXT_STEP else REFUSE
         self._is_same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._has_begun = False
         self._prediction_shape = (num_envs, *self.task.prediction_shape)
@@ -73,10 +73,12 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         mask = self._reset_mask(options)
         seeds = self._seeds(seed, mask)
         self._episodes.seed(seeds)
-        self._episodes.begin(mask)
-        self._has_begun = bool(np.all(self._episodes.ledger["phase"] != UNSTARTED))
-        infos = self._infos(mask, np.zeros(self.num_envs, np.int64), _only(mask, self._no_reason))
-        return observe(self._episodes), infos
+        record = self._episodes.begin(mask)
+        self._has_begun = bool(np.all(self._episodes.phase != UNSTARTED))
+        action_mask = record[3]
+        action_mask[~mask] = 0
+        infos = _infos(mask, action_mask, np.zeros(self.num_envs, np.int64), _only(mask, self._no_reason))
+        return observe(record), infos
 
     def step(
         self, actions: dict[str, NDArray[Any]]
@@ -92,12 +94,12 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         self._require_reset("step")
         episodes = self._episodes
         choice, prediction, faults = read_requests(actions, self._prediction_shape)
-        reward, terminated, truncated, refusal = episodes.advance(choice, prediction, faults, self._is_next_step)
+        reward, terminated, truncated, refusal, record = episodes.advance(choice, prediction, faults, self._policy)
         reason = self._reasons(refusal, actions) if episodes.num_refused else self._no_reason.copy()
-        infos = self._infos(self._everywhere, refusal, reason)
+        observation, infos = observe(record), _infos(self._everywhere, record[3], refusal, reason)
         if self._is_same_step:
-            infos = self._restart(terminated | truncated, infos)
-        return observe(episodes), reward, terminated, truncated, infos
+            observation, infos = self._restart(terminated | truncated, observation, infos)
+        return observation, reward, terminated, truncated, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(B, E + 1) bool, true where a request would be accepted."""
@@ -111,35 +113,21 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         self._require_reset("render")
         return tuple(render_episode(self._episodes, i, self.render_mode) for i in range(self.num_envs))
 
-    def _infos(self, where: NDArray[np.bool_], refusal: NDArray[np.int64], reason: NDArray[np.object_]) -> Infos:
-        action_mask = self._episodes.action_mask.copy()
-        if where is not self._everywhere:
-            action_mask[~where] = 0
-        given = where.copy()
-        return {
-            "action_mask": action_mask,
-            "_action_mask": given,
-            "refusal": refusal,
-            "_refusal": given,
-            "reason": reason,
-            "_reason": given,
-        }
-
-    def _restart(self, done: NDArray[np.bool_], infos: Infos) -> Infos:
+    def _restart(self, done: NDArray[np.bool_], observation: Observation, infos: Infos) -> tuple[Observation, Infos]:
         """Begin the next episode where `done`; what belongs to the last step of the old one goes to `final_info`."""
         if not done.any():
-            return infos
-        last = observe(self._episodes)
+            return observation, infos
         final_obs = np.full(self.num_envs, None, object)
         for i in np.flatnonzero(done):
-            final_obs[i] = {key: batch[i] for key, batch in last.items()}
-        final_refusal = np.where(done, infos["refusal"], 0)
-        final_info = self._infos(done, final_refusal, _only(done, infos["reason"]))
-        self._episodes.begin(done)
+            final_obs[i] = {key: batch[i] for key, batch in observation.items()}
+        final_mask, final_refusal = infos["action_mask"], np.where(done, infos["refusal"], 0)
+        final_mask[~done] = 0
+        final_info = _infos(done, final_mask, final_refusal, _only(done, infos["reason"]))
+        record = self._episodes.begin(done)
         refusal, reason = np.where(done, 0, infos["refusal"]), np.where(done, "", infos["reason"])
-        infos = self._infos(self._everywhere, refusal, reason)
+        infos = _infos(self._everywhere, record[3], refusal, reason)
         final = {"final_obs": final_obs, "_final_obs": done, "final_info": final_info, "_final_info": done.copy()}
-        return {**infos, **final}
+        return observe(record), {**infos, **final}
 
     def _reasons(self, refusal: NDArray[np.int64], actions: dict[str, NDArray[Any]]) -> NDArray[np.object_]:
         reasons = self._no_reason.copy()
@@ -154,7 +142,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
             seeds = [None] * self.num_envs if seed is None else list(seed)
             if len(seeds) != self.num_envs:
                 raise ValueError(f"seed must be a list of {self.num_envs} seeds, one per env, got {len(seeds)}")
-            fresh = self._episodes.ledger["phase"] == UNSTARTED
+            fresh = self._episodes.phase == UNSTARTED
             seeds = [None if s is None else check_seed(s) for s in seeds]
             needed = [s is None and bool(f) for s, f in zip(seeds, fresh, strict=True)]
             drawn = [int(self.np_random.integers(2**63)) if n else s for s, n in zip(seeds, needed, strict=True)]
@@ -172,6 +160,20 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
     def _require_reset(self, method: str) -> None:
         if not self._has_begun:
             raise ResetNeeded(f"Cannot call envs.{method}() before calling envs.reset()")
+
+
+def _infos(
+    where: NDArray[np.bool_], action_mask: NDArray[np.int8], refusal: NDArray[np.int64], reason: NDArray[np.object_]
+) -> Infos:
+    given = where.copy()
+    return {
+        "action_mask": action_mask,
+        "_action_mask": given,
+        "refusal": refusal,
+        "_refusal": given,
+        "reason": reason,
+        "_reason": given,
+    }
 
 
 def _only(where: NDArray[np.bool_], reasons: NDArray[np.object_]) -> NDArray[np.object_]:

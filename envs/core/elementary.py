@@ -10,13 +10,17 @@ Single precision (float32, 32-bit words) is for what is measured with noise; wha
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import njit, typeof, types
 from numba.extending import overload
 
 # For compiled code that neither allocates nor keeps arrays: without reference counts a call costs half as much.
 kernel = njit(cache=True, error_model="numpy", _nrt=False)  # type: ignore[call-overload]
+
+_machine_code: dict[Any, Callable[..., Any]] = {}
 
 _INV_LN2 = 1.0 / math.log(2.0)
 _LN2_HIGH = 6.93147180369123816490e-01  # the leading bits of ln 2, so that n * _LN2_HIGH is exact
@@ -24,7 +28,7 @@ _LN2_LOW = 1.90821492927058770002e-10
 _MANTISSA_BITS, _EXPONENT_BIAS = np.int64(52), np.int64(1023)
 _EXP_TAYLOR = tuple(1.0 / math.factorial(n) for n in range(13, -1, -1))
 
-_ZERO_32, _HALF_32, _ONE_32, _TWO_32 = np.float32(0.0), np.float32(0.5), np.float32(1.0), np.float32(2.0)
+_HALF_32, _ONE_32, _TWO_32 = np.float32(0.5), np.float32(1.0), np.float32(2.0)
 _LARGE_32 = np.float32(10.0)
 _LN2_32, _INV_LN2_32 = np.float32(math.log(2.0)), np.float32(1.0 / math.log(2.0))
 _LN2_HIGH_32, _LN2_LOW_32 = np.float32(0.693359375), np.float32(math.log(2.0) - 0.693359375)
@@ -39,14 +43,24 @@ _SIN_TAYLOR_32 = tuple(np.float32((-1.0) ** n / math.factorial(2 * n + 1)) for n
 _COS_TAYLOR_32 = tuple(np.float32((-1.0) ** n / math.factorial(2 * n)) for n in range(4, -1, -1))
 
 
+def machine_code(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    """The compiled form of a kernel that is called with the same types of arguments every time.
+
+    The types of the first call hold for all, unchecked: numba would spend 40 ns per array on finding them again.
+    """
+    if function not in _machine_code:
+        _machine_code[function] = function.compile(tuple(map(typeof, arguments)))
+    return _machine_code[function]
+
+
 @kernel
 def tanh_64(x: float) -> float:
     """tanh(x) = 1 - 2 / (exp(2x) + 1), within 3e-16 absolutely; +-1 beyond |x| = 20."""
     doubled = 2.0 * min(abs(x), 20.0)
     n = np.int64(doubled * _INV_LN2 + 0.5)
     r = (doubled - n * _LN2_HIGH) - n * _LN2_LOW
-    exp_r = 0.0
-    for c in _EXP_TAYLOR:
+    exp_r = _EXP_TAYLOR[0]
+    for c in _EXP_TAYLOR[1:]:
         exp_r = exp_r * r + c
     power = np.int64((n + _EXPONENT_BIAS) << _MANTISSA_BITS).view(np.float64)
     return math.copysign(1.0 - 2.0 / (exp_r * power + 1.0), x)
@@ -58,8 +72,8 @@ def tanh_32(x):  # type: ignore[no-untyped-def]
     doubled = _TWO_32 * min(abs(x), _LARGE_32)
     n = np.int32(doubled * _INV_LN2_32 + _HALF_32)
     r = (doubled - np.float32(n) * _LN2_HIGH_32) - np.float32(n) * _LN2_LOW_32
-    exp_r = _ZERO_32
-    for c in _EXP_TAYLOR_32:
+    exp_r = _EXP_TAYLOR_32[0]
+    for c in _EXP_TAYLOR_32[1:]:
         exp_r = exp_r * r + c
     power = np.int32(np.int32(n + _EXPONENT_BIAS_32) << _MANTISSA_BITS_32).view(np.float32)
     return math.copysign(_ONE_32 - _TWO_32 / (exp_r * power + _ONE_32), x)
@@ -88,8 +102,8 @@ def log_32(x: np.float32) -> np.float32:
     mantissa = np.int32(bits - np.int32(exponent << _MANTISSA_BITS_32)).view(np.float32)
     s = (mantissa - _ONE_32) / (mantissa + _ONE_32)
     t = s * s
-    series = _ZERO_32
-    for c in _ARTANH_TAYLOR_32:
+    series = _ARTANH_TAYLOR_32[0]
+    for c in _ARTANH_TAYLOR_32[1:]:
         series = series * t + c
     return np.float32(exponent) * _LN2_32 + _TWO_32 * s * series
 
@@ -100,12 +114,12 @@ def sincos_turn_32(word: np.uint32) -> tuple[np.float32, np.float32]:
     quadrant = np.int32(np.uint32(word + _EIGHTH_TURN) >> _QUADRANT_BITS)
     angle = np.float32(np.int32(word - np.uint32(quadrant << _QUADRANT_BITS))) * _TURN_32
     t = angle * angle
-    sine = _ZERO_32
-    for c in _SIN_TAYLOR_32:
+    sine = _SIN_TAYLOR_32[0]
+    for c in _SIN_TAYLOR_32[1:]:
         sine = sine * t + c
     sine *= angle
-    cosine = _ZERO_32
-    for c in _COS_TAYLOR_32:
+    cosine = _COS_TAYLOR_32[0]
+    for c in _COS_TAYLOR_32[1:]:
         cosine = cosine * t + c
     swapped = (quadrant & _FIRST_BIT) != 0
     a = cosine if swapped else sine

@@ -29,7 +29,8 @@ Words = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
 
 @kernel
-def _five_rounds(c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64, k0: np.uint64, k1: np.uint64) -> Words:
+def five_rounds(c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64, k0: np.uint64, k1: np.uint64) -> Words:
+    """Half of the generator's rounds, with the two words of the key; only lower halves of words count."""
     # Only lower halves are multiplied, so the upper ones may fill with anything: masking them would cost a third.
     for _ in range(5):
         p0 = _M0 * (c0 & LOW_WORD)
@@ -56,12 +57,19 @@ def philox_lanes(words, lanes):  # type: ignore[no-untyped-def]
         lanes: how many of the L lanes to work on.
     """
     c0, c1, c2, c3, key = words[0], words[1], words[2], words[3], words[4]
-    for half in range(2):
-        w0 = np.uint64(half) * _FIVE * _W0
-        w1 = np.uint64(half) * _FIVE * _W1
-        for lane in range(lanes):
-            block = _five_rounds(c0[lane], c1[lane], c2[lane], c3[lane], key[lane] + w0, (key[lane] >> WORD_BITS) + w1)
-            c0[lane], c1[lane], c2[lane], c3[lane] = block
+    for lane in range(lanes):
+        block = five_rounds(c0[lane], c1[lane], c2[lane], c3[lane], key[lane], key[lane] >> WORD_BITS)
+        c0[lane], c1[lane], c2[lane], c3[lane] = block
+    last_rounds_lanes(words, lanes)
+
+
+@kernel
+def last_rounds_lanes(words, lanes):  # type: ignore[no-untyped-def]
+    """`philox_lanes` for counters that have been through `five_rounds`."""
+    c0, c1, c2, c3, key = words[0], words[1], words[2], words[3], words[4]
+    for lane in range(lanes):
+        k0, k1 = key[lane] + _FIVE * _W0, (key[lane] >> WORD_BITS) + _FIVE * _W1
+        c0[lane], c1[lane], c2[lane], c3[lane] = five_rounds(c0[lane], c1[lane], c2[lane], c3[lane], k0, k1)
 
 
 @kernel

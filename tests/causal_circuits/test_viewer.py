@@ -126,7 +126,7 @@ def twins(choices: tuple[int, ...] = (0, 0, 5, 9)) -> tuple[Episodes, Episodes]:
     one, other = pair
     assert (one.coefficients != other.coefficients).any()
     other.readouts[:] = one.readouts
-    assert all(np.array_equal(observe(one)[key], array) for key, array in observe(other).items())
+    assert all(np.array_equal(observe(one.record)[key], array) for key, array in observe(other.record).items())
     return one, other
 
 
@@ -244,7 +244,7 @@ def test_truncated_episode_keeps_its_secret(mode: str) -> None:
     one, other = twins()
     running = render_episode(one, 0, mode)
     for episodes in (one, other):
-        episodes.ledger["phase"] = TRUNCATED
+        episodes.phase[:] = TRUNCATED
     assert np.array_equal(render_episode(one, 0, mode), render_episode(other, 0, mode))
     assert not np.array_equal(render_episode(one, 0, mode), running)
 
@@ -273,11 +273,11 @@ def test_an_episode_of_a_batch_is_shown_by_itself(mode: str) -> None:
 
 def test_latest_query_is_marked_where_the_engine_tells_it() -> None:
     episodes = twins()[0]
-    episodes.ledger["last"] = -1
+    episodes.last[:] = -1
     unmarked = render_episode(episodes, 0, "rgb_array")
     frames = []
     for last in (-1, 1, 6):
-        episodes.ledger["last"] = last
+        episodes.last[:] = last
         assert view_episode(episodes, 0).last == last
         frames.append(render_episode(episodes, 0, "rgb_array"))
     assert (unmarked != frames[1]).any()

@@ -85,14 +85,14 @@ class View:
 
 def view_episode(episodes: Episodes, episode: int) -> View:
     """Take out of the engine what may be shown; the only place where the hidden half is touched."""
-    observation = {key: batch[episode] for key, batch in observe(episodes).items()}
-    ledger = episodes.ledger[episode]
+    observation = {key: batch[episode] for key, batch in observe(episodes.record).items()}
+    phase = int(episodes.phase[episode])
     return View(
         task=episodes.task,
         payload=decode(observation, episodes.task),
-        is_running=int(ledger["phase"]) == RUNNING,
-        last=int(ledger["last"]),
-        outcome=_outcome(episodes, episode) if ledger["phase"] == TERMINATED else None,
+        is_running=phase == RUNNING,
+        last=int(episodes.last[episode]),
+        outcome=_outcome(episodes, episode) if phase == TERMINATED else None,
     )
 
 
