@@ -87,7 +87,7 @@ def test_bench__task_file(tmp_path):
         (["--num-envs", "0"], "num-envs"),
         (["--seed", "-1"], "seed"),
         (["--split", "validation"], "validation"),
-        (["--task", "nowhere.json"], "nowhere.json"),
+        (["CausalCircuits-v0", "--task", "nowhere.json"], "nowhere.json"),
         (["--out", "no/such/folder/results.json"], "no/such/folder"),
         (["--picture", "ladder.xyz"], "xyz"),
         (["--out", "results.png"], "two different files"),

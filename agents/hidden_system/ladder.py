@@ -25,6 +25,12 @@ def ladder(task: Task) -> Ladder:
     return Ladder(agents, floor=RandomAgent.name, ideal=IdealObserver.name)
 
 
+def answer(favours_present: NDArray[np.bool_], observations: Observations) -> NDArray[np.int64]:
+    """(B,) the index of PRESENT among the answer options where it is favoured, of ABSENT elsewhere."""
+    is_second: NDArray[np.bool_] = favours_present == (observations["options"][:, 0] == 1)
+    return is_second.astype(np.int64)
+
+
 class RandomAgent(Agent):
     """Either option with equal probability."""
 
@@ -47,7 +53,7 @@ class _SystemAgent(Agent):
 
     def act_batch(self, observations: Observations) -> NDArray[np.int64]:
         table = read_table(observations, self.layout)
-        return (self.favours_present(table) == table.swapped).astype(np.int64)
+        return answer(self.favours_present(table), observations)
 
 
 class MajorityClass(_SystemAgent):
@@ -57,7 +63,7 @@ class MajorityClass(_SystemAgent):
     description = "always PRESENT"
 
     def favours_present(self, table: CaseTable) -> NDArray[np.bool_]:  # noqa: D102
-        return np.ones(len(table.swapped), np.bool_)
+        return np.ones(len(table.query), np.bool_)
 
 
 class LastPair(_SystemAgent):
@@ -169,7 +175,7 @@ class IdealObserver(Agent):
 
     def act_batch(self, observations: Observations) -> NDArray[np.int64]:  # noqa: D102
         favoured = self.observer.infer(observations).favoured > 0.5
-        return (favoured == (observations["options"][:, 0] == 1)).astype(np.int64)
+        return answer(favoured, observations)
 
 
 class Forecaster(Agent):

@@ -161,5 +161,5 @@ def told_line(length: str, task: Task, count: int, seed: int, notes: dict[str, A
 
 
 def _accuracy(actions: NDArray[np.int64], test: Observations, gold: NDArray[np.bool_]) -> NDArray[np.float64]:
-    says_present = (actions == 0) != (test["options"][:, 0] == 1)
-    return (says_present == gold).astype(np.float64)
+    is_right: NDArray[np.bool_] = actions == rungs.answer(gold, test)
+    return is_right.astype(np.float64)

@@ -21,7 +21,6 @@ class CaseTable:
         rates: (B, C) float64, the share of trials after which the record was present.
         agrees: (B, C, M) bool, whether a case has the query's level of an attribute.
         query: (B, Q) event codes.
-        swapped: (B,) whether ABSENT is the first answer option.
     """
 
     events: NDArray[np.int64]
@@ -29,7 +28,6 @@ class CaseTable:
     rates: NDArray[np.float64]
     agrees: NDArray[np.bool_]
     query: NDArray[np.int64]
-    swapped: NDArray[np.bool_]
 
     def mean(self, where: NDArray[np.bool_]) -> NDArray[np.float64]:
         """(B,) mean rate of the cases in a (B, C) mask, 0 where there is none."""
@@ -49,5 +47,4 @@ def read_table(observations: dict[str, NDArray[Any]], layout: Layout) -> CaseTab
         rates=observations["present"] / np.maximum(1.0, trials),
         agrees=attributes == observations["query_attributes"][:, None],
         query=observations["query_events"].astype(np.int64) - 1,
-        swapped=observations["options"][:, 0] == 1,
     )

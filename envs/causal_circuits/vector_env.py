@@ -18,10 +18,9 @@ from veilgym.envs.causal_circuits.rendering.viewer import render_episode
 from veilgym.envs.causal_circuits.request import explain, read_requests
 from veilgym.envs.causal_circuits.task import TaskSource, load_task
 from veilgym.envs.core.arguments import check_count
+from veilgym.envs.core.batch import Infos, check_autoreset_mode, only, read_reset_mask, read_seeds, rows
 from veilgym.envs.core.rendering import check_render_mode
-from veilgym.envs.core.seeding import check_seed, check_split, spread_seed
-
-Infos = dict[str, Any]
+from veilgym.envs.core.seeding import check_split
 
 
 class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], NDArray[Any]]):
@@ -51,7 +50,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         self.task = load_task(task)
         self.split = check_split(split)
         self.render_mode = check_render_mode(render_mode)
-        self.autoreset_mode = _autoreset_mode(autoreset_mode)
+        self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         self.metadata = {**CausalCircuitsEnv.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(self.task)
         self.single_action_space = action_space(self.task)
@@ -70,14 +69,13 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, Infos]:
         """Begin the next episode of each env, or of those in `options["reset_mask"]`, a (B,) bool array."""
-        mask = self._reset_mask(options)
-        seeds = self._seeds(seed, mask)
-        self._episodes.seed(seeds)
+        mask = read_reset_mask(options, self.num_envs)
+        self._episodes.seed(read_seeds(seed, mask, self._episodes.phase == UNSTARTED, self.np_random))
         record = self._episodes.begin(mask)
         self._has_begun = bool(np.all(self._episodes.phase != UNSTARTED))
         action_mask = record[3]
         action_mask[~mask] = 0
-        infos = _infos(mask, action_mask, np.zeros(self.num_envs, np.int64), _only(mask, self._no_reason))
+        infos = _infos(mask, action_mask, np.zeros(self.num_envs, np.int64), only(mask, self._no_reason))
         return observe(record), infos
 
     def step(
@@ -117,12 +115,10 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         """Begin the next episode where `done`; what belongs to the last step of the old one goes to `final_info`."""
         if not done.any():
             return observation, infos
-        final_obs = np.full(self.num_envs, None, object)
-        for i in np.flatnonzero(done):
-            final_obs[i] = {key: batch[i] for key, batch in observation.items()}
+        final_obs = rows(observation, done)
         final_mask, final_refusal = infos["action_mask"], np.where(done, infos["refusal"], 0)
         final_mask[~done] = 0
-        final_info = _infos(done, final_mask, final_refusal, _only(done, infos["reason"]))
+        final_info = _infos(done, final_mask, final_refusal, only(done, infos["reason"]))
         record = self._episodes.begin(done)
         refusal, reason = np.where(done, 0, infos["refusal"]), np.where(done, "", infos["reason"])
         infos = _infos(self._everywhere, record[3], refusal, reason)
@@ -136,26 +132,6 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
             choice, prediction = actions["choice"][i], actions["prediction"][i]
             reasons[i] = explain(int(refusal[i]), self.task, choice, prediction, credits_left[i])
         return reasons
-
-    def _seeds(self, seed: int | Sequence[int | None] | None, mask: NDArray[np.bool_]) -> list[int | None]:
-        if seed is None or isinstance(seed, (list, tuple, np.ndarray)):
-            seeds = [None] * self.num_envs if seed is None else list(seed)
-            if len(seeds) != self.num_envs:
-                raise ValueError(f"seed must be a list of {self.num_envs} seeds, one per env, got {len(seeds)}")
-            fresh = self._episodes.phase == UNSTARTED
-            seeds = [None if s is None else check_seed(s) for s in seeds]
-            needed = [s is None and bool(f) for s, f in zip(seeds, fresh, strict=True)]
-            drawn = [int(self.np_random.integers(2**63)) if n else s for s, n in zip(seeds, needed, strict=True)]
-            return [s if m else None for s, m in zip(drawn, mask, strict=True)]
-        return [s if m else None for s, m in zip(spread_seed(check_seed(seed), self.num_envs), mask, strict=True)]
-
-    def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
-        mask = self._everywhere if options is None else options.get("reset_mask", self._everywhere)
-        shape = (self.num_envs,)
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != shape or not mask.any():
-            allowed = f"a bool array of shape {shape} with a true entry"
-            raise ValueError(f"options['reset_mask'] must be {allowed}, got {mask!r}")
-        return mask
 
     def _require_reset(self, method: str) -> None:
         if not self._has_begun:
@@ -174,18 +150,3 @@ def _infos(
         "reason": reason,
         "_reason": given,
     }
-
-
-def _only(where: NDArray[np.bool_], reasons: NDArray[np.object_]) -> NDArray[np.object_]:
-    """A copy with None outside `where`."""
-    kept = reasons.copy()
-    kept[~where] = None
-    return kept
-
-
-def _autoreset_mode(mode: Any) -> AutoresetMode:
-    try:
-        return AutoresetMode(mode)
-    except ValueError:
-        allowed = ", ".join(repr(member.value) for member in AutoresetMode)
-        raise ValueError(f"autoreset_mode must be one of {allowed}, got {mode!r}") from None

@@ -106,7 +106,8 @@ class Accuracy(Scoring):
         self, answers: NDArray[Any], probability: NDArray[np.float64], swapped: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         is_first = (answers == 0) != swapped
-        return (is_first == (probability > 0.5)).astype(np.float64)
+        is_right: NDArray[np.bool_] = is_first == (probability > 0.5)
+        return is_right.astype(np.float64)
 
     def explain(self, refusal: int, answer: Any) -> str:  # noqa: D102
         match Refusal(refusal):
@@ -143,7 +144,7 @@ class Proper(Scoring):
     def reward(  # noqa: D102
         self, answers: NDArray[Any], probability: NDArray[np.float64], swapped: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        p = answers[:, 0]
+        p: NDArray[np.float64] = answers[:, 0]
         if self.name == "brier":
             return 1.0 - (probability * (1.0 - p) ** 2 + (1.0 - probability) * p**2)
         p = np.clip(p, SMALLEST, 1.0 - SMALLEST)

@@ -112,7 +112,7 @@ def next_word(stream):  # type: ignore[no-untyped-def]
         block = (stream[1], np.uint64(0), index & LOW_WORD, index >> WORD_BITS)
         for half in range(2):
             w0, w1 = np.uint64(half) * _FIVE * _W0, np.uint64(half) * _FIVE * _W1
-            block = _five_rounds(block[0], block[1], block[2], block[3], key + w0, (key >> WORD_BITS) + w1)
+            block = five_rounds(block[0], block[1], block[2], block[3], key + w0, (key >> WORD_BITS) + w1)
         stream[4], stream[5], stream[6], stream[7] = block
         stream[1] += np.uint64(1)
         stream[3] = np.uint64(0)

@@ -50,7 +50,8 @@ class _SystemQuestions(Questions):
 
     @property
     def swapped(self) -> NDArray[np.bool_]:
-        return self.public["options"][:, 0] == 1
+        is_swapped: NDArray[np.bool_] = self.public["options"][:, 0] == 1
+        return is_swapped
 
 
 class GeneratedQuestions(_SystemQuestions):
