@@ -437,9 +437,12 @@ def _binomial(stream, trials, p, chances):  # type: ignore[no-untyped-def]
     if rare <= 0.0:
         return trials if p > 0.5 else 0
     odds = rare / (1.0 - rare)
-    mass = 1.0
-    for _ in range(trials):
-        mass *= 1.0 - rare
+    mass, power, left = 1.0, 1.0 - rare, trials
+    while left > 0:  # (1 - rare)**trials by squaring, the same on every machine
+        if left & 1:
+            mass *= power
+        power *= power
+        left >>= 1
     count = 0
     total = mass
     while uniform > total and count < trials:
