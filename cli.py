@@ -228,26 +228,19 @@ def _table(result: Bench) -> Table:
     title = f"{what}: {result.episodes} instances of the {result.split} split, seed {result.seed}"
     table = Table(title=title, title_style="bold", box=box.SIMPLE_HEAD, show_edge=False, padding=0)
     table.add_column("\nagent", no_wrap=True)
-    headings = (
-        "\nscore",
-        "95 %\ninterval",
-        "\nnorm.",
-        "exper-\niments",
-        "lost by\nchoice",
-        "lost by\ninfer.",
-        "episodes\n/ s",
-    )
-    for heading in headings:
+    # Ids without experiments have nothing to lose by choosing them.
+    has_experiments = any(line.regret.experiments is not None for line in result.standings)
+    losses = ("exper-\niments", "lost by\nchoice", "lost by\ninfer.") if has_experiments else ("below\nideal",)
+    for heading in ("\nscore", "95 %\ninterval", "\nnorm.", *losses, "episodes\n/ s"):
         table.add_column(heading, justify="right", no_wrap=True)
     for line in result.standings:
+        lost = (f"{line.experiments:.1f}", _number(line.regret.experiments), _number(line.regret.inference))
         table.add_row(
             line.agent,
             f"{line.score:.4f}",
             _interval(line.interval),
             _number(line.normalised),
-            f"{line.experiments:.1f}",
-            _number(line.regret.experiments),
-            _number(line.regret.inference),
+            *(lost if has_experiments else (_number(line.regret.total),)),
             f"{line.episodes_per_second:,.0f}",
         )
     return table
