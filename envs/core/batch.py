@@ -51,6 +51,8 @@ def read_seeds(
     Raises:
         ValueError: a seed is wrong, or there are not B of them.
     """
+    if isinstance(seed, np.ndarray) and seed.ndim != 1:
+        raise ValueError(f"seed must be an integer or a list of {len(mask)} seeds, got an array of shape {seed.shape}")
     if seed is None or isinstance(seed, (list, tuple, np.ndarray)):
         seeds: list[int | None] = [None] * len(mask) if seed is None else list(seed)
         if len(seeds) != len(mask):

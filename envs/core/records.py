@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -49,10 +49,14 @@ def to_json(record: msgspec.Struct) -> bytes:
     return msgspec.json.encode(record, order="deterministic")
 
 
-def _explain(error: msgspec.ValidationError, document: Any, kind: type, what: str) -> str:
+def _explain(error: msgspec.ValidationError, document: Any, kind: Any, what: str) -> str:
     """Turn msgspec's message ("Expected `int`, got `str` - at `$.budget`") into one that also shows the value."""
-    message, _, place = str(error).replace("`", "").partition(" - at ")
+    message, _, place = str(error).replace("`", "").rpartition(" - at ")
+    if not message:
+        message, place = place, ""
     path = place.rpartition("$")[2].removeprefix(".")
+    if "[...]" in path and not place.startswith("key "):
+        return _explain_entry(document, kind, path.partition("[...]")[0], what)
     about, _, field = message.rpartition(" field ")
     if about == "Object missing required":
         return f"{what} {_join(path, field)}: missing, allowed is only a document that has it"
@@ -60,6 +64,8 @@ def _explain(error: msgspec.ValidationError, document: Any, kind: type, what: st
         allowed, path = f"one of the fields {', '.join(_fields(kind, path))}", _join(path, field)
     elif place.startswith("key "):
         allowed = "an object whose keys are strings"
+    elif message.startswith("Invalid enum value"):
+        allowed = f"one of {', '.join(map(repr, _choices(kind, path)))}"
     elif message.startswith("Expected "):
         allowed = message.removeprefix("Expected ").split(", got")[0]
     elif ", allowed " in message:  # a record's own check, which names the field and the value
@@ -72,17 +78,44 @@ def _explain(error: msgspec.ValidationError, document: Any, kind: type, what: st
         return f"{what} {path or 'document'}: {message}, allowed is {allowed}"
 
 
+def _explain_entry(document: Any, kind: Any, path: str, what: str) -> str:
+    """Explain the first bad entry of the mapping at `path`, whose key msgspec does not tell."""
+    entry_kind = _kind_at(kind, f"{path}[...]")
+    for key, value in _lookup(document, path).items():
+        try:
+            msgspec.convert(value, entry_kind)
+        except msgspec.ValidationError as error:
+            place = f"{path}.{key}"
+            return f"{what} {_explain(error, value, entry_kind, place).replace(f'{place} document', place)}"
+    return f"{what} {path}: got an entry that is not allowed"
+
+
 def _join(path: str, field: str) -> str:
     return f"{path}.{field}".removeprefix(".")
 
 
 def _fields(kind: Any, path: str) -> tuple[str, ...]:
     """The fields of the record at `path` of a document of type `kind`."""
-    for name, _ in _STEP.findall(path):
-        kind = _bare(get_type_hints(kind, include_extras=True)[name]) if name else _bare(get_args(kind)[-1])
-        if get_origin(kind) is tuple:
-            kind = list[get_args(kind)[0]]  # type: ignore[misc]
-    return tuple(kind.__struct_fields__)
+    return tuple(_bare(_kind_at(kind, path)).__struct_fields__)
+
+
+def _choices(kind: Any, path: str) -> tuple[Any, ...]:
+    """The values of the literal at `path`."""
+    found = _kind_at(kind, path)
+    options = [found, *get_args(found)]
+    return next((get_args(option) for option in options if get_origin(option) is Literal), ())
+
+
+def _kind_at(kind: Any, path: str) -> Any:
+    for name, index in _STEP.findall(path):
+        kind = _bare(kind)
+        if name:
+            kind = get_type_hints(kind, include_extras=True)[name]
+        elif get_origin(kind) is tuple and index != "..." and get_args(kind)[-1] is not Ellipsis:
+            kind = get_args(kind)[int(index)]
+        else:
+            kind = get_args(kind)[0 if get_origin(kind) is tuple else -1]
+    return kind
 
 
 def _bare(kind: Any) -> Any:

@@ -89,7 +89,7 @@ def apply(rule: HiddenRule, state: State) -> None:
             state.record, state.invalidated = ABSENT, True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Program:
     """A hidden system as arrays.
 

@@ -10,7 +10,8 @@ and the carrier with each pair in the query's order. Which event is which differ
 
 Three symmetries keep the answer out of reach of shallow statistics:
 
-* The favoured side is drawn before the system, and structures do not depend on it.
+* The favoured side is drawn before the system, and the structure, all but the probabilities, does not depend on it: one
+  is kept only if it gives queries on both sides.
 * In the pivotal share of the instances the query is drawn with a twin that differs from it in the level of one
   attribute and has the other answer; the favoured side says which of the two is asked, so nothing but the query's own
   levels, read against the right rules, tells the answer.
@@ -58,7 +59,7 @@ _LOWEST, _HIGHEST = -(2**15), 2**15 - 1
 _TRIES_PER_STRUCTURE = 64
 _MOST_TRIES = 20_000
 # Rows of the working space for integers.
-_ORDER, _POSITION, _PART, _ATTRIBUTE, _QUERY, _CASE, _AGREEING, _ROWS = range(8)
+_ORDER, _POSITION, _PART, _ATTRIBUTE, _QUERY, _CASE, _AGREEING, _KEPT, _ROWS = range(9)
 
 
 def generated_layout(task: Task) -> Layout:
@@ -98,6 +99,7 @@ class Generator:
             np.zeros(m, np.int64),
             np.zeros(n, np.bool_),
             np.zeros(_STATES),
+            np.zeros(n),
         )
 
     def hidden(self, batch: int) -> HiddenArrays:
@@ -207,29 +209,46 @@ def _draw_levels(stream, levels, m):  # type: ignore[no-untyped-def]
 @kernel
 def _draw_system(favoured, levels, rules, probability, bounds, parameters, scratch):  # type: ignore[no-untyped-def]
     """Draw a system and a query that favours the wanted side; return its exact probability, -1 if none was found."""
-    stream, work = scratch[0], scratch[1]
+    stream, work, kept = scratch[0], scratch[1], scratch[5]
     n, m, margin = parameters[0][0], parameters[0][1], parameters[2][0]
     is_pivotal = next_uniform(stream) < parameters[2][1]
+    found = np.int64(-1)  # the side of a query that has been found with this structure
     for attempt in range(_MOST_TRIES):
         if attempt % _TRIES_PER_STRUCTURE == 0:
             _draw_structure(levels, rules, bounds, n, m, scratch)
+            found = -1
         exact = _draw_query(levels, rules, probability, bounds, parameters, scratch)
         if not _is_clear(exact, margin):
             continue
-        if not is_pivotal:
-            if (exact > 0.5) == (favoured == 1):
+        if is_pivotal:
+            gate = work[_ATTRIBUTE, _gated_position(stream, work, n)]
+            work[_QUERY, gate] ^= 1
+            twin = _query_probability(levels, rules, probability, bounds, n, m, scratch)
+            if _is_clear(twin, margin) and (twin > 0.5) != (exact > 0.5):
+                if (twin > 0.5) == (favoured == 1):
+                    return twin
+                work[_QUERY, gate] ^= 1
                 return exact
             continue
-        gate = work[_ATTRIBUTE, _gated_position(stream, work, n)]
-        work[_QUERY, gate] ^= 1
-        twin = _query_probability(levels, rules, probability, bounds, n, m, scratch)
-        if not _is_clear(twin, margin) or (twin > 0.5) == (exact > 0.5):
-            continue
-        if (twin > 0.5) == (favoured == 1):
-            return twin
-        work[_QUERY, gate] ^= 1
-        return exact
+        side = np.int64(exact > 0.5)
+        if found == 1 - side:
+            if side != favoured:
+                _recall(work[_KEPT], kept, probability, work[_QUERY], n, m)
+                return _query_probability(levels, rules, probability, bounds, n, m, scratch)
+            return exact
+        if found < 0:
+            found = side
+            _recall(work[_QUERY], probability, kept, work[_KEPT], n, m)
     return -1.0
+
+
+@kernel
+def _recall(levels, probability, kept_probability, kept_levels, n, m):  # type: ignore[no-untyped-def]
+    """Copy a query's levels and its system's probabilities."""
+    for position in range(n):
+        kept_probability[position] = probability[position]
+    for k in range(m):
+        kept_levels[k] = levels[k]
 
 
 @kernel
@@ -323,7 +342,7 @@ def _gated_position(stream, work, n):  # type: ignore[no-untyped-def]
 
 @kernel
 def _query_probability(levels, rules, probability, bounds, n, m, scratch):  # type: ignore[no-untyped-def]
-    _, work, values, active, mass = scratch
+    _, work, values, active, mass, _ = scratch
     for k in range(m):
         values[k] = levels[2 * k + work[_QUERY, k]]
     activate(bounds, values, active)
@@ -408,7 +427,7 @@ def _run_case(case, first, second, third, table, system, parameters, scratch):  
     """Write a case of one to three events and draw its count; return the index of the next case."""
     events, attributes, present = table
     levels, rules, probability, bounds = system
-    stream, work, values, active, mass = scratch
+    stream, work, values, active, mass, _ = scratch
     m, trials = parameters[0][1], parameters[0][2]
     for k in range(m):
         values[k] = levels[2 * k + work[_CASE, k]]

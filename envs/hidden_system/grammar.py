@@ -1,7 +1,7 @@
 """The language of hidden systems and of what is seen of them, as typed records.
 
 Field names are those of the specification. Every record checks itself when it is made from JSON
-(`veilgym.envs.core.records`) and through `check`; a record says nothing of a rule or an answer in its `repr`.
+(`veilgym.envs.core.records`); a hidden one says nothing of a rule or an answer in its `repr`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from msgspec import Meta
 
 RECORD = "record"
 INVALIDATED = "invalidated"
+_LARGEST = 2**62  # of a number that an attribute is compared with
+
 PRESENT: Final = "PRESENT"
 ABSENT: Final = "ABSENT"
 
 Name = Annotated[str, Meta(min_length=1)]
 Probability = Annotated[float, Meta(ge=0, le=1)]
 Level = Annotated[int, Meta(ge=-(2**15), le=2**15 - 1)]
+Events = Annotated[tuple[Name, ...], Meta(min_length=1, max_length=127)]
 Outcome = Literal["PRESENT", "ABSENT"]
 Options = tuple[Outcome, Outcome]
 AttributeVocabulary = dict[Name, Annotated[tuple[Level, ...], Meta(min_length=1)]]
@@ -42,19 +45,25 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.source == "attribute":
             if self.operator == "IS_SET":
                 _fail("operator", self.operator, "'EQ', 'LE' or 'GT' for an attribute")
-            if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
-                _fail("value", self.value, "a number for an attribute")
+            is_number = isinstance(self.value, (int, float)) and not isinstance(self.value, bool)
+            if not is_number or not abs(self.value) <= _LARGEST:  # type: ignore[arg-type]
+                _fail("value", self.value, "a number within +-2**62 for an attribute")
+            if isinstance(self.value, float) and self.value.is_integer():
+                msgspec.structs.force_setattr(self, "value", int(self.value))  # equal conditions, equal bytes
         elif self.operator not in ("EQ", "IS_SET"):
             _fail("operator", self.operator, "'EQ' or 'IS_SET' for a state")
         elif self.operator == "IS_SET":
             if self.key == RECORD:
                 _fail("operator", self.operator, "'EQ' for the record")
-            if self.value not in (None, True):
+            if self.value is not None and self.value is not True:
                 _fail("value", self.value, "null for IS_SET")
         elif self.key == RECORD and self.value not in (PRESENT, ABSENT):
             _fail("value", self.value, "'PRESENT' or 'ABSENT' for the record")
         elif self.key != RECORD and not isinstance(self.value, bool):
             _fail("value", self.value, "true or false for a flag")
+
+    def __repr__(self) -> str:
+        return "Condition()"
 
 
 class HiddenRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -152,7 +161,7 @@ class BehaviorPayload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     family: Literal["hidden_system"]
     complexity: Annotated[int, Meta(ge=1)]
-    event_vocabulary: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    event_vocabulary: Events
     attribute_vocabulary: AttributeVocabulary
     observation_protocol: ObservationProtocol
     support_cases: Annotated[tuple[BehaviorCase, ...], Meta(min_length=1)]
@@ -169,7 +178,7 @@ class BehaviorSkeleton(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: Name
     family: Literal["hidden_system"]
     complexity: Annotated[int, Meta(ge=1)]
-    event_vocabulary: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    event_vocabulary: Events
     attribute_vocabulary: AttributeVocabulary
     observation_protocol: ObservationProtocol
     hidden_system: HiddenSystem
@@ -185,7 +194,7 @@ class BehaviorSkeleton(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         check_system(self.hidden_system, self.event_vocabulary, self.attribute_vocabulary)
 
     def __repr__(self) -> str:
-        return f"BehaviorSkeleton({self.id!r}, complexity={self.complexity})"
+        return f"BehaviorSkeleton(complexity={self.complexity})"  # the id tells the index, and that the favoured side
 
 
 def check_behavior(behavior: BehaviorPayload | BehaviorSkeleton) -> None:
@@ -200,8 +209,22 @@ def check_behavior(behavior: BehaviorPayload | BehaviorSkeleton) -> None:
         if case.observed_present is None or case.trials == 0:
             _fail(f"support_cases[{i}].observed_present", case.observed_present, "a count of at least one trial")
     check_case(behavior.query_case, "query_case", behavior.event_vocabulary, behavior.attribute_vocabulary)
-    if behavior.query_case.observed_present is not None:
-        _fail("query_case.observed_present", behavior.query_case.observed_present, "null")
+    query = behavior.query_case
+    if query.observed_present is not None:
+        _fail("query_case.observed_present", query.observed_present, "null")
+    if query.trials != 0:
+        _fail("query_case.trials", query.trials, "0: the query has not been run")
+    for i, case in enumerate(behavior.support_cases):
+        if case.events == query.events and case.attributes == query.attributes:
+            _fail(
+                f"support_cases[{i}].events", list(case.events), "other events, or other attributes, than the query's"
+            )
+    if behavior.complexity != len(set(query.events)):
+        _fail(
+            "complexity", behavior.complexity, f"{len(set(query.events))}, the number of different events in the query"
+        )
+    if behavior.observation_protocol != ObservationProtocol():
+        _fail("observation_protocol", behavior.observation_protocol, f"{ObservationProtocol()!r}")
     if set(behavior.answer_options) != {PRESENT, ABSENT}:
         _fail("answer_options", list(behavior.answer_options), "'PRESENT' and 'ABSENT' in either order")
 

@@ -96,9 +96,10 @@ def layout_of(behaviors: Sequence[BehaviorPayload | BehaviorSkeleton]) -> Layout
     """
     if not behaviors:
         raise ValueError("skeletons must hold at least one record, got none")
-    events, attributes = behaviors[0].event_vocabulary, tuple(behaviors[0].attribute_vocabulary)
+    # Attributes by name: a mapping has no order of its own.
+    events, attributes = behaviors[0].event_vocabulary, tuple(sorted(behaviors[0].attribute_vocabulary))
     for i, behavior in enumerate(behaviors):
-        names = behavior.event_vocabulary, tuple(behavior.attribute_vocabulary)
+        names = behavior.event_vocabulary, tuple(sorted(behavior.attribute_vocabulary))
         if names != (events, attributes):
             raise ValueError(f"skeletons[{i}]: got the names {names!r}, allowed are those of the first: {events!r}")
     levels = [values for behavior in behaviors for values in behavior.attribute_vocabulary.values()]

@@ -33,8 +33,10 @@ from veilgym.envs.hidden_system.grammar import (
     BehaviorPayload,
     BehaviorSkeleton,
     Condition,
+    Events,
     HiddenRule,
     HiddenSystem,
+    LatentStep,
     Name,
     ObservationProtocol,
     check_case,
@@ -46,6 +48,7 @@ from veilgym.envs.hidden_system.task import TaskSource, load_task
 
 FAMILY = "HiddenSystem-v0"
 _CHUNK = 256
+_TOLERANCE = 1e-12
 _LOWEST, _HIGHEST = -(2**15), 2**15 - 1
 
 
@@ -85,9 +88,11 @@ def iterate_skeletons(
     balance: Literal["index", "drawn"] = "index",
     first: int = 0,
 ) -> Iterator[BehaviorSkeleton]:
-    """`generate_skeletons` one by one, from index `first` on."""
+    """`generate_skeletons` one by one, from index `first` on, which is at least 0."""
     if balance not in ("index", "drawn"):
         raise ValueError(f"balance must be 'index' or 'drawn', got {balance!r}")
+    if isinstance(first, bool) or not isinstance(first, int) or first < 0:
+        raise ValueError(f"first must be a non-negative integer, got {first!r}")
     loaded = load_task(task, length=length)
     split, seed = check_split(split), check_seed(seed)
     generator = Generator(loaded)
@@ -183,7 +188,7 @@ class SystemFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     id: Name
-    event_vocabulary: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    event_vocabulary: Events
     attribute_vocabulary: AttributeVocabulary
     hidden_system: HiddenSystem
     support_cases: Annotated[tuple[Experiment, ...], Meta(min_length=1)]
@@ -224,8 +229,6 @@ def run_system(file: SystemFile, seed: int = 0) -> BehaviorSkeleton:
     for i, experiment in enumerate(file.support_cases):
         case = BehaviorCase(f"C{i + 1}", experiment.attributes, experiment.events)
         check_case(case, f"support_cases[{i}]", events, vocabulary)
-        if case.events == query.events and case.attributes == query.attributes:
-            raise ValueError(f"support_cases[{i}]: got the query's own events and attributes, allowed are others")
         probability = present_probability(file.hidden_system, case.attributes, case.events, vocabulary)
         present = int(rng.binomial(file.trials, probability))
         cases.append(BehaviorCase(case.id, case.attributes, case.events, file.trials, present, file.trials - present))
@@ -261,15 +264,34 @@ def read_skeletons(path: str | os.PathLike[str]) -> list[BehaviorSkeleton]:
 def check_skeletons(skeletons: Sequence[BehaviorSkeleton]) -> list[BehaviorSkeleton]:
     """Return `skeletons` as a list if each one's answer is what its system gives; a `ValueError` names the first bad.
 
-    The exact probability must agree within 1e-12.
+    Probabilities must agree within 1e-12.
     """
     for skeleton in skeletons:
         query, vocabulary = skeleton.query_case, skeleton.attribute_vocabulary
-        exact = present_probability(skeleton.hidden_system, query.attributes, query.events, vocabulary)
-        if abs(exact - skeleton.gold_present_probability) > 1e-12:
-            got = skeleton.gold_present_probability
+        trace = latent_trace(skeleton.hidden_system, query.attributes, query.events, vocabulary)
+        exact, got = trace[-1].present_probability, skeleton.gold_present_probability
+        if abs(exact - got) > _TOLERANCE:
             raise ValueError(f"{skeleton.id}.gold_present_probability: got {got!r}, allowed is {exact!r}")
         if skeleton.gold_answer != gold_answer(exact):
             allowed = gold_answer(exact)
             raise ValueError(f"{skeleton.id}.gold_answer: got {skeleton.gold_answer!r}, allowed is {allowed!r}")
+        if not _agree(skeleton.latent_trace, trace):
+            raise ValueError(
+                f"{skeleton.id}.latent_trace: got other probabilities than the system's, allowed are these"
+            )
     return list(skeletons)
+
+
+def _agree(recorded: Sequence[LatentStep], exact: Sequence[LatentStep]) -> bool:
+    if [step.event for step in recorded] != [step.event for step in exact]:
+        return False
+    return all(
+        set(one.flag_probabilities) == set(other.flag_probabilities)
+        and all(abs(a - b) <= _TOLERANCE for a, b in zip(_numbers(one), _numbers(other), strict=True))
+        for one, other in zip(recorded, exact, strict=True)
+    )
+
+
+def _numbers(step: LatentStep) -> list[float]:
+    flags = [step.flag_probabilities[name] for name in sorted(step.flag_probabilities)]
+    return [step.present_probability, step.invalidated_probability, *flags]

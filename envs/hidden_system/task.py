@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from veilgym.envs.core.arguments import read_task_file
@@ -40,7 +41,7 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         length: "short" (4 events), "medium" (6), "long" (8), or a number of events from 4 to 10.
         trials: Trials per support case, 1 to 1,000; None for 48 up to four events and 64 above.
         margin: Queries whose exact probability is nearer to 1/2 than this are not asked.
-        attributes: How many attributes a case has, 3 to 8.
+        attributes: How many attributes a case has, 4 to 8.
         pivotal_share: The share of instances whose answer changes if one attribute of the query changes its level.
         probability_steps: N; probabilities are multiples of 1/N, 1 to 1,000.
         probabilities: Ranges of the rules' probabilities.
@@ -52,7 +53,7 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     length: Literal["short", "medium", "long"] | Annotated[int, Meta(ge=4, le=10)] = "short"
     trials: Annotated[int, Meta(ge=1, le=1000)] | None = None
     margin: Annotated[float, Meta(ge=0, lt=0.5)] = 0.08
-    attributes: Annotated[int, Meta(ge=3, le=8)] = 4
+    attributes: Annotated[int, Meta(ge=4, le=8)] = 4
     pivotal_share: Annotated[float, Meta(ge=0, le=1)] = 0.5
     probability_steps: Annotated[int, Meta(ge=1, le=1000)] = 20
     probabilities: Probabilities = Probabilities()
@@ -108,4 +109,10 @@ def load_task(source: TaskSource = None, **overrides: Any) -> Task:
     else:
         kind = type(source).__name__
         raise ValueError(f"task must be a path, a mapping, a Task or None, got {source!r} of type {kind}")
-    return convert({**document, **{k: v for k, v in overrides.items() if v is not None}}, Task, "task field")
+    given = {name: _plain(value) for name, value in overrides.items() if value is not None}
+    return convert({**document, **given}, Task, "task field")
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy number as the number it holds."""
+    return value.item() if isinstance(value, np.generic) else value

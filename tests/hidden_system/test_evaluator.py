@@ -24,7 +24,7 @@ def probability(system, events, **attributes):
     return present_probability(convert(system, HiddenSystem, "system"), attributes, list(events), vocabulary)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_evaluator__equals_brute_force_in_every_field(data, system_documents, brute_force):
     file = data.draw(system_documents)

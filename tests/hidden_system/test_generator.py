@@ -172,7 +172,7 @@ def test_support__controls_are_pairs_that_differ_in_every_attribute(documents, l
             assert len({tuple(case.values()) for case in cases}) == 6
 
 
-@pytest.mark.parametrize("attributes", [3, 4, 5, 6, 7, 8])
+@pytest.mark.parametrize("attributes", [4, 5, 6, 7, 8])
 def test_support__controls_are_opposite_and_distinct_for_any_number_of_attributes(attributes):
     n, count = 5, 100
     arrays = draw(count, length=n, attributes=attributes)
@@ -193,7 +193,7 @@ def test_support__every_case_agrees_with_the_query_in_half_of_the_attributes(doc
             assert sum(case["attributes"][name] == query[name] for name in query) == 2
 
 
-@pytest.mark.parametrize("attributes", [3, 5, 7, 8])
+@pytest.mark.parametrize("attributes", [5, 7, 8])
 def test_support__of_an_odd_number_of_attributes_agrees_in_the_one_or_the_other_half(attributes):
     arrays = draw(200, length=5, attributes=attributes)
     cases = arrays["attributes"].reshape(200, -1, attributes)
@@ -568,20 +568,20 @@ def draw_by_hand(rng, n):
     return {"rules": rules}, attributes, twin
 
 
-@pytest.mark.parametrize("length", [4, 6])
-def test_acceptance__agrees_with_draws_by_other_code(length, brute_force):
+@pytest.mark.parametrize(("length", "margin"), [(4, 0.08), (4, 0.25), (6, 0.08)])
+def test_acceptance__agrees_with_draws_by_other_code(length, margin, brute_force):
     rng, count = np.random.default_rng(length), 1500
     clear = pivotal = 0
     for _ in range(count):
         system, *both = draw_by_hand(rng, length)
         query, twin = (brute_force(system, a, range(length))[-1]["present_probability"] for a in both)
-        is_clear = abs(query - 0.5) >= 0.08
+        is_clear = abs(query - 0.5) >= margin
         clear += is_clear
-        pivotal += is_clear and abs(twin - 0.5) >= 0.08 and (query > 0.5) != (twin > 0.5)
-    rates = Generator(load_task(length=length)).acceptance()
+        pivotal += is_clear and abs(twin - 0.5) >= margin and (query > 0.5) != (twin > 0.5)
+    rates = Generator(load_task(length=length, margin=margin)).acceptance()
     for rate, mine in zip(rates, (clear / count, pivotal / count), strict=True):
         assert abs(rate - mine) < 5.5 * (mine * (1 - mine) * (1 / count + 1 / 20_000)) ** 0.5
-    assert Generator(load_task(length=length)).acceptance() == rates
+    assert Generator(load_task(length=length, margin=margin)).acceptance() == rates
 
 
 @pytest.mark.parametrize("length", [4, 6, 9])

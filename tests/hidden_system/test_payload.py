@@ -117,12 +117,12 @@ def test_encode__of_a_written_system_puts_everything_in_its_place(written):
     observation = encode(skeleton, layout_of([skeleton]))
     assert {key: array.tolist() for key, array in observation.items()} == {
         "events": [1, 0, 0, 0, 2, 1, 2, 3],
-        "attributes": [0, 4, 300, 4],
+        "attributes": [4, 0, 4, 300],  # by name: age before dose
         "trials": [9, 9],
         "present": counts,
         "query_events": [3, 1],
-        "query_attributes": [-7, 4],
-        "levels": [-7, 0, 300, 4, 4, 4],
+        "query_attributes": [4, -7],
+        "levels": [4, 4, 4, -7, 0, 300],
         "options": [0],
     }
 

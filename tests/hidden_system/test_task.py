@@ -119,7 +119,7 @@ BAD_FIELDS = [
     *(("trials", v, "trials", repr(v), "int") for v in ("48", 48.5, True, [48])),
     *(("margin", v, "margin", repr(v), "0") for v in (-0.01, math.nan, 0.5, 1, math.inf)),
     *(("margin", v, "margin", repr(v), "float") for v in ("0.1", None, True)),
-    *(("attributes", v, "attributes", repr(v), "3") for v in (2, 0)),
+    *(("attributes", v, "attributes", repr(v), "4") for v in (3, 0)),
     *(("attributes", v, "attributes", repr(v), "8") for v in (9, 10**6)),
     *(("attributes", v, "attributes", repr(v), "int") for v in (4.5, "4", None)),
     *(("pivotal_share", v, "pivotal_share", repr(v), "0") for v in (-0.1, math.nan)),
