@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from veilgym.envs.dynamic_world.grammar import (
+    EVENT_FORMS,
     Answer,
     Expression,
     Observation,
@@ -19,8 +20,10 @@ from veilgym.envs.dynamic_world.grammar import (
     ProofFact,
     Query,
     WorldEvent,
-    form_of,
 )
+
+# Where each relation keeps its two symbols.
+_SIDES = {form.relation: (form.fields[0][0], form.fields[1][0]) for form in EVENT_FORMS if form.relation}
 
 Fact = tuple[str, str, str]
 """Relation, left and right; a negated one has the relation NOT followed by a space and its name."""
@@ -50,11 +53,12 @@ def events_until(events: Iterable[WorldEvent], time: int) -> Iterator[WorldEvent
 
 def stated_fact(event: WorldEvent) -> Fact | None:
     """The fact that a RELATE event states; None for the other kinds."""
-    if event.kind != "RELATE":
+    arguments: dict[str, Any] = event.arguments
+    relation = arguments.get("relation")
+    if relation is None:
         return None
-    form = form_of(event)
-    (left, _), (right, _), *_ = form.fields
-    return str(form.relation), str(event.arguments[left]), str(event.arguments[right])
+    left, right = _SIDES[relation]
+    return relation, arguments[left], arguments[right]
 
 
 def latest_values(observations: Iterable[Observation], events: Iterable[WorldEvent], time: int) -> LatestValues:
@@ -138,6 +142,13 @@ def _substitute(pattern: Fact, binding: Mapping[str, str]) -> Fact:
     return pattern[0], binding[pattern[1]], binding[pattern[2]]
 
 
+_PREMISES: dict[str, tuple[PredicateName, ...]] = {
+    "ABOVE": ("ABOVE",),
+    "BELOW": ("ABOVE",),
+    "MEMBER": ("MEMBER", "SUBSET", "DISJOINT"),
+}
+
+
 Edges = Mapping[str, Sequence[tuple[str, str]]]
 """The edges out of each symbol: (symbol, id of the event)."""
 
@@ -148,16 +159,17 @@ def shortest_proof(events: Iterable[WorldEvent], query: Query) -> Proof | None:
     Raises:
         ValueError: the query's predicate is none of ABOVE, BELOW and MEMBER.
     """
-    edges: dict[str, defaultdict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
+    if query.predicate not in _PREMISES:
+        raise ValueError(f"query predicate must be ABOVE, BELOW or MEMBER, got {query.predicate!r}")
+    edges: dict[str, defaultdict[str, list[tuple[str, str]]]]
+    edges = {relation: defaultdict(list) for relation in _PREMISES[query.predicate]}
     for event in events_until(events, query.time):
-        fact = stated_fact(event)
-        if fact is not None:
-            edges[fact[0]][fact[1]].append((fact[2], event.id))
+        if event.arguments.get("relation") in edges:
+            relation, left, right = stated_fact(event) or ("", "", "")
+            edges[relation][left].append((right, event.id))
     left, right = query.arguments
     if query.predicate == "MEMBER":
         return _membership_proof(edges, left, right)
-    if query.predicate not in ("ABOVE", "BELOW"):
-        raise ValueError(f"query predicate must be ABOVE, BELOW or MEMBER, got {query.predicate!r}")
     higher, lower = (left, right) if query.predicate == "ABOVE" else (right, left)
     for answer, source, target in (("YES", higher, lower), ("NO", lower, higher)):
         trails = _breadth_first({source: []}, edges["ABOVE"], "ABOVE")

@@ -8,7 +8,9 @@ that has the other answer, and which of the two is asked is decided by a coin th
 
 Only pairs whose arguments are matched are eligible: equal numbers of direct facts, relation by relation and side by
 side, so whatever a solver computes from these numbers, it learns nothing about the answer. The numbers of facts two
-steps away are equal too: for a spatial order always, for a membership as far as a world has such pairs.
+steps away are equal too: for a spatial order always, for a membership as far as a world has such pairs. And both the
+question and its counterpart need, from three events on, one that happened long before or after any that mentions an
+argument: what is near to those in time does not decide.
 
 Letters: N symbols, S sets, E events, K the complexity.
 """
@@ -32,8 +34,9 @@ SPATIAL_ORDER, MEMBERSHIP = range(2)
 """Indices of the public families."""
 
 _OUT, _IN = range(2)
-_FORM_OF_ABOVE = 1
+_FORM_OF_ABOVE, _FORM_OF_UPDATE = 1, 6
 _BITS, _LARGEST, _KEY_OF_SET = np.uint64(9), 511, np.uint64(45)
+_WINDOW = 10  # events before and after one that mentions an argument: these alone must not decide the question
 _MOST_ITEMS = 4096
 _NONE = -1
 
@@ -50,10 +53,11 @@ def working_space(task: Task) -> Graphs:
         trail: (4, N) int32: a queue; the symbol before each one, and the event between them; the last set before a
             refuted one.
         keys: (3, N) uint64: the numbers of direct facts, and of facts two steps away, of each symbol.
-        items: (2, 5, I) uint64: provable and refutable memberships: entity, set and three keys.
+        items: (2, 5, I) uint64: provable and refutable memberships: entity, set and three keys. Or pairs in order.
+        usable: (E,) bool: the events that a search may use.
     """
     count, steps, allocation = task.allocation.total, task.simulation_steps, task.allocation
-    num_items = min(allocation.entities * allocation.sets, _MOST_ITEMS)
+    num_items = min(allocation.entities * max(allocation.entities, allocation.sets), _MOST_ITEMS)
     return (
         np.zeros((2, len(RELATIONS), count + 1), np.int32),
         np.zeros((2, len(RELATIONS), 2, steps), np.int32),
@@ -61,6 +65,7 @@ def working_space(task: Task) -> Graphs:
         np.zeros((4, count), np.int32),
         np.zeros((3, count), np.uint64),
         np.zeros((2, 5, num_items), np.uint64),
+        np.ones(steps, np.bool_),
     )
 
 
@@ -152,7 +157,7 @@ def _search(graphs, first_relation, relation, source, depth):  # type: ignore[no
         How many symbols the queue holds, the source among them.
     """
     starts, edges, distances, trail = graphs[:4]
-    distance, queue, before, via = distances[0], trail[0], trail[1], trail[2]
+    distance, queue, before, via, usable = distances[0], trail[0], trail[1], trail[2], graphs[6]
     distance[:] = _NONE
     distance[source], queue[0] = 0, source
     head, tail = 0, 1
@@ -163,10 +168,10 @@ def _search(graphs, first_relation, relation, source, depth):  # type: ignore[no
             break
         kind = first_relation if symbol == source else relation
         for place in range(starts[_OUT, kind, symbol], starts[_OUT, kind, symbol + 1]):
-            other = edges[_OUT, kind, 0, place]
-            if distance[other] == _NONE:
+            other, row = edges[_OUT, kind, 0, place], edges[_OUT, kind, 1, place]
+            if distance[other] == _NONE and usable[row]:
                 distance[other], before[other] = distance[symbol] + 1, symbol
-                via[other], queue[tail] = edges[_OUT, kind, 1, place], other
+                via[other], queue[tail] = row, other
                 tail += 1
     return tail
 
@@ -179,7 +184,7 @@ def _search_disjoint(graphs, size, depth):  # type: ignore[no-untyped-def]
     inference do not do; `trail[3]` is `_NONE` unless one read from left to right is as short.
     """
     starts, edges, distances, trail = graphs[:4]
-    distance, refuted, queue, last = distances[0], distances[1], trail[0], trail[3]
+    distance, refuted, queue, last, usable = distances[0], distances[1], trail[0], trail[3], graphs[6]
     refuted[:], last[:] = _NONE, _NONE
     for head in range(1, size):
         symbol = queue[head]
@@ -189,6 +194,8 @@ def _search_disjoint(graphs, size, depth):  # type: ignore[no-untyped-def]
         for side in range(2):
             for place in range(starts[side, DISJOINT, symbol], starts[side, DISJOINT, symbol + 1]):
                 other = edges[side, DISJOINT, 0, place]
+                if not usable[edges[side, DISJOINT, 1, place]]:
+                    continue
                 if refuted[other] == _NONE:
                     refuted[other] = length
                 if refuted[other] == length and side == _OUT and last[other] == _NONE:
@@ -206,35 +213,73 @@ def _matching(key, other_key, two, other_two, rest, other_rest):  # type: ignore
 
 
 @kernel
-def _pick_order(graphs, num_entities, complexity, word):  # type: ignore[no-untyped-def]
-    """Choose (x, y) with x above y by `complexity` events, among the pairs matched as closely as any.
+def _is_local(events, count, graphs, family, left, right):  # type: ignore[no-untyped-def]
+    """Whether the events around those that mention an argument decide the question, which two events always do."""
+    starts, distances, usable = graphs[0], graphs[2], graphs[6]
+    symbols = starts.shape[2] - 1
+    before = after = -_WINDOW - 1
+    for step in range(count):
+        usable[step] = False
+    for step in range(count):
+        if _mentions(events[step], left, right):
+            before = step
+        if _mentions(events[count - 1 - step], left, right):
+            after = step
+        usable[step] |= step - before <= _WINDOW
+        usable[count - 1 - step] |= step - after <= _WINDOW
+    if family == SPATIAL_ORDER:
+        _search(graphs, ABOVE, ABOVE, left, symbols)
+        decides = distances[0, right] != _NONE
+    else:
+        size = _search(graphs, MEMBER, SUBSET, left, symbols)
+        _search_disjoint(graphs, size, symbols)
+        decides = distances[0, right] != _NONE or distances[1, right] != _NONE
+    for step in range(count):
+        usable[step] = True
+    return decides
+
+
+@kernel
+def _mentions(event, left, right):  # type: ignore[no-untyped-def]
+    first, second = event[2], event[3]
+    if event[1] == _FORM_OF_UPDATE:
+        return False
+    if first in (left, right):
+        return True
+    return _FORM_OF_ABOVE <= event[1] < _FORM_OF_UPDATE and second in (left, right)
+
+
+@kernel
+def _pick_order(events, count, graphs, num_entities, complexity, word):  # type: ignore[no-untyped-def]
+    """Choose (x, y) with x above y by `complexity` events, and equal numbers of facts one and two steps away.
 
     Returns:
         x, y and the index of their matching; the latter is `_NONE` if there is no pair.
     """
-    distances, keys = graphs[2], graphs[4]
-    count = 0
-    for is_second_pass in range(2):
-        left = below(word, count) if is_second_pass else 0
-        for x in range(num_entities):
-            _search(graphs, ABOVE, ABOVE, x, complexity)
-            for y in range(num_entities):
-                if distances[0, y] == complexity and keys[0, x] == keys[0, y] and keys[1, x] == keys[1, y]:
-                    if is_second_pass and left == 0:
-                        return x, y, 2
-                    if is_second_pass:
-                        left -= 1
-                    else:
-                        count += 1
-        if count == 0:
-            break
+    distances, keys, pairs = graphs[2], graphs[4], graphs[5][0]
+    size = 0
+    for x in range(num_entities):
+        _search(graphs, ABOVE, ABOVE, x, complexity)
+        for y in range(num_entities):
+            is_matched = distances[0, y] == complexity and keys[0, x] == keys[0, y] and keys[1, x] == keys[1, y]
+            if is_matched and size < pairs.shape[1]:
+                pairs[0, size], pairs[1, size] = np.uint64(x), np.uint64(y)
+                size += 1
+    while size > 0:
+        # The same word each time: the pair that it chose is gone, and the number left another one.
+        chosen = below(word, size)
+        x, y = np.int64(pairs[0, chosen]), np.int64(pairs[1, chosen])
+        if complexity <= 2 or not _is_local(events, count, graphs, SPATIAL_ORDER, x, y):
+            return x, y, 2
+        size -= 1
+        pairs[0, chosen], pairs[1, chosen] = pairs[0, size], pairs[1, size]
     return 0, 0, _NONE
 
 
 @kernel
 def _list_memberships(graphs, num_entities, end, complexity):  # type: ignore[no-untyped-def]
     """List the memberships that `complexity` events prove, and those that as many refute; return how many of each."""
-    distances, trail, keys, items = graphs[2:]
+    distances, trail, keys, items = graphs[2:6]
     proven = refuted = 0
     for entity in range(num_entities):
         size = _search(graphs, MEMBER, SUBSET, entity, complexity)
@@ -256,14 +301,12 @@ def _list_memberships(graphs, num_entities, end, complexity):  # type: ignore[no
 
 
 @kernel
-def _pick_membership(graphs, num_entities, end, complexity, is_proven, word):  # type: ignore[no-untyped-def]
-    """Choose a provable and a refutable membership, among those matched as closely as any, and return one of them.
+def _best_pair(items, proven, refuted, word):  # type: ignore[no-untyped-def]
+    """Choose a provable and a refutable membership among those matched as closely as any.
 
     Returns:
-        The entity, the set and the index of the matching; the latter is `_NONE` if there is no pair.
+        Their places and the index of their matching; the latter is `_NONE` if there is no pair.
     """
-    items = graphs[5]
-    proven, refuted = _list_memberships(graphs, num_entities, end, complexity)
     best, count = _NONE, 0
     for is_second_pass in range(2):
         left = below(word, count) if is_second_pass else 0
@@ -271,12 +314,10 @@ def _pick_membership(graphs, num_entities, end, complexity, is_proven, word):  #
             for j in range(refuted):
                 a, b = items[0, :, i], items[1, :, j]
                 matching = _matching(a[2], b[2], a[3], b[3], a[4], b[4])
-                if is_second_pass:
-                    if matching == best:
-                        if left == 0:
-                            chosen = a if is_proven else b
-                            return np.int64(chosen[0]), np.int64(chosen[1]), best
-                        left -= 1
+                if is_second_pass and matching == best:
+                    if left == 0:
+                        return i, j, best
+                    left -= 1
                 elif matching > best:
                     best, count = matching, 1
                 elif matching == best:
@@ -284,6 +325,38 @@ def _pick_membership(graphs, num_entities, end, complexity, is_proven, word):  #
         if best == _NONE:
             break
     return 0, 0, _NONE
+
+
+@kernel
+def _pick_membership(events, count, graphs, num_entities, end, kind, word):  # type: ignore[no-untyped-def]
+    """Choose a provable and a refutable membership, matched and neither of them local, and return one of the two.
+
+    Returns:
+        The entity, the set and the index of the matching; the latter is `_NONE` if there is no pair.
+    """
+    items, is_proven, complexity = graphs[5], kind[1], kind[2]
+    proven, refuted = _list_memberships(graphs, num_entities, end, complexity)
+    while proven > 0 and refuted > 0:
+        i, j, matching = _best_pair(items, proven, refuted, word)
+        if matching == _NONE:
+            break
+        a, b = items[0, :, i], items[1, :, j]
+        if complexity > 2 and _is_local(events, count, graphs, MEMBERSHIP, np.int64(a[0]), np.int64(a[1])):
+            proven -= 1
+            _replace(items, 0, i, proven)
+        elif complexity > 2 and _is_local(events, count, graphs, MEMBERSHIP, np.int64(b[0]), np.int64(b[1])):
+            refuted -= 1
+            _replace(items, 1, j, refuted)
+        else:
+            chosen = a if is_proven else b
+            return np.int64(chosen[0]), np.int64(chosen[1]), matching
+    return 0, 0, _NONE
+
+
+@kernel
+def _replace(items, answer, place, last):  # type: ignore[no-untyped-def]
+    for row in range(items.shape[1]):
+        items[answer, row, place] = items[answer, row, last]
 
 
 @kernel
@@ -318,14 +391,14 @@ def ask(sizes, events, count, graphs, kind, word, query, proof):  # type: ignore
     read_graphs(events, count, graphs)
     _count_steps(graphs, family, num_entities, end)
     if family == SPATIAL_ORDER:
-        left, right, matching = _pick_order(graphs, num_entities, complexity, word)
+        left, right, matching = _pick_order(events, count, graphs, num_entities, complexity, word)
         if matching != _NONE:
             _search(graphs, ABOVE, ABOVE, left, complexity)
             _write_proof(graphs, left, right, proof)
         if not is_yes:
             left, right = right, left
     else:
-        left, right, matching = _pick_membership(graphs, num_entities, end, complexity, is_yes, word)
+        left, right, matching = _pick_membership(events, count, graphs, num_entities, end, kind, word)
         if matching != _NONE:
             size = _search(graphs, MEMBER, SUBSET, left, complexity)
             if is_yes:

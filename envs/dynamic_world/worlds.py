@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from veilgym.envs.core.elementary import kernel
 from veilgym.envs.core.seeding import Split, check_seed, check_split, derive_key
 from veilgym.envs.dynamic_world import query, simulation
-from veilgym.envs.dynamic_world.grammar import FLAGS, PUBLIC_FAMILIES
+from veilgym.envs.dynamic_world.grammar import FLAGS, PUBLIC_FAMILIES, HiddenProgram
 from veilgym.envs.dynamic_world.program import make_program
 from veilgym.envs.dynamic_world.query import ask
 from veilgym.envs.dynamic_world.simulation import QUERY, draw_words, run, set_up
@@ -52,7 +52,7 @@ class Worlds:
 
 
 class Simulator:
-    """Makes the worlds of a task. Not to be shared between threads.
+    """Makes the worlds of a task, by its own program or another one. Not to be shared between threads.
 
     Attributes:
         task: The task.
@@ -60,9 +60,9 @@ class Simulator:
         state: The hidden state of the world made last, see `simulation.working_space`.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, program: HiddenProgram | None = None) -> None:
         self.task = task
-        self.program = make_program(task)
+        self.program = make_program(task) if program is None else program
         self._laws = simulation.pack(task, compile_transitions(self.program))
         self.state = simulation.working_space(task)
         self._graphs = query.working_space(task)
