@@ -268,9 +268,9 @@ def _pick_order(events, count, graphs, num_entities, complexity, word):  # type:
     while size > 0:
         # The same word each time: the pair that it chose is gone, and the number left another one.
         chosen = below(word, size)
-        x, y = np.int64(pairs[0, chosen]), np.int64(pairs[1, chosen])
-        if complexity <= 2 or not _is_local(events, count, graphs, SPATIAL_ORDER, x, y):
-            return x, y, 2
+        left, right = np.int64(pairs[0, chosen]), np.int64(pairs[1, chosen])
+        if complexity <= 2 or not _is_local(events, count, graphs, SPATIAL_ORDER, left, right):
+            return left, right, 2
         size -= 1
         pairs[0, chosen], pairs[1, chosen] = pairs[0, size], pairs[1, size]
     return 0, 0, _NONE
