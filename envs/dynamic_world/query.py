@@ -10,7 +10,8 @@ Only pairs whose arguments are matched are eligible: equal numbers of direct fac
 side, so whatever a solver computes from these numbers, it learns nothing about the answer. The numbers of facts two
 steps away are equal too: for a spatial order always, for a membership as far as a world has such pairs. And both the
 question and its counterpart need, from three events on, one that happened long before or after any that mentions an
-argument: what is near to those in time does not decide.
+argument: what is near to those in time does not decide. Where many attempts at a world fail, as they do if there are
+few symbols, equal numbers of direct facts suffice.
 
 Letters: N symbols, S sets, E events, K the complexity.
 """
@@ -29,13 +30,15 @@ from veilgym.envs.dynamic_world.task import Task
 
 MATCHINGS = ("one step", "one step and most of two", "two steps")
 """How closely the arguments of a question and its counterpart are matched."""
+ONE_STEP, TWO_STEPS = 0, 2
+"""Indices of `MATCHINGS`."""
 
 SPATIAL_ORDER, MEMBERSHIP = range(2)
 """Indices of the public families."""
 
 _OUT, _IN = range(2)
 _FORM_OF_ABOVE, _FORM_OF_UPDATE = 1, 6
-_BITS, _LARGEST, _KEY_OF_SET = np.uint64(9), 511, np.uint64(45)
+_BITS, _LARGEST, _KEY_OF_SET, _NO_KEY = np.uint64(9), 511, np.uint64(45), np.uint64(0)
 _WINDOW = 10  # events before and after one that mentions an argument: these alone must not decide the question
 _MOST_ITEMS = 4096
 _NONE = -1
@@ -214,7 +217,10 @@ def _matching(key, other_key, two, other_two, rest, other_rest):  # type: ignore
 
 @kernel
 def _is_local(events, count, graphs, family, left, right):  # type: ignore[no-untyped-def]
-    """Whether the events around those that mention an argument decide the question, which two events always do."""
+    """Whether the events around those that mention an argument decide the question, by more than two of them.
+
+    Each of two events mentions an argument, so a question of that length is always decided by what is near.
+    """
     starts, distances, usable = graphs[0], graphs[2], graphs[6]
     symbols = starts.shape[2] - 1
     before = after = -_WINDOW - 1
@@ -229,11 +235,11 @@ def _is_local(events, count, graphs, family, left, right):  # type: ignore[no-un
         usable[count - 1 - step] |= step - after <= _WINDOW
     if family == SPATIAL_ORDER:
         _search(graphs, ABOVE, ABOVE, left, symbols)
-        decides = distances[0, right] != _NONE
+        decides = distances[0, right] > 2
     else:
         size = _search(graphs, MEMBER, SUBSET, left, symbols)
         _search_disjoint(graphs, size, symbols)
-        decides = distances[0, right] != _NONE or distances[1, right] != _NONE
+        decides = distances[0, right] > 2 or distances[1, right] > 2
     for step in range(count):
         usable[step] = True
     return decides
@@ -250,27 +256,30 @@ def _mentions(event, left, right):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pick_order(events, count, graphs, num_entities, complexity, word):  # type: ignore[no-untyped-def]
-    """Choose (x, y) with x above y by `complexity` events, and equal numbers of facts one and two steps away.
+def _pick_order(events, count, graphs, num_entities, kind, word):  # type: ignore[no-untyped-def]
+    """Choose a pair of which the first is above the second, matched and, if the search is strict, not local.
 
     Returns:
-        x, y and the index of their matching; the latter is `_NONE` if there is no pair.
+        The pair and the index of its matching; the latter is `_NONE` if there is no pair.
     """
     distances, keys, pairs = graphs[2], graphs[4], graphs[5][0]
-    size = 0
+    complexity, is_strict, size = kind[2], kind[3], 0
+    least = TWO_STEPS if is_strict else ONE_STEP
     for x in range(num_entities):
         _search(graphs, ABOVE, ABOVE, x, complexity)
         for y in range(num_entities):
-            is_matched = distances[0, y] == complexity and keys[0, x] == keys[0, y] and keys[1, x] == keys[1, y]
-            if is_matched and size < pairs.shape[1]:
+            if distances[0, y] != complexity or size == pairs.shape[1]:
+                continue
+            if _matching(keys[0, x], keys[0, y], keys[1, x], keys[1, y], _NO_KEY, _NO_KEY) >= least:
                 pairs[0, size], pairs[1, size] = np.uint64(x), np.uint64(y)
                 size += 1
     while size > 0:
         # The same word each time: the pair that it chose is gone, and the number left another one.
         chosen = below(word, size)
         left, right = np.int64(pairs[0, chosen]), np.int64(pairs[1, chosen])
-        if complexity <= 2 or not _is_local(events, count, graphs, SPATIAL_ORDER, left, right):
-            return left, right, 2
+        if not is_strict or not _is_local(events, count, graphs, SPATIAL_ORDER, left, right):
+            two, other_two = keys[1, left], keys[1, right]
+            return left, right, _matching(_NO_KEY, _NO_KEY, two, other_two, _NO_KEY, _NO_KEY)
         size -= 1
         pairs[0, chosen], pairs[1, chosen] = pairs[0, size], pairs[1, size]
     return 0, 0, _NONE
@@ -329,22 +338,22 @@ def _best_pair(items, proven, refuted, word):  # type: ignore[no-untyped-def]
 
 @kernel
 def _pick_membership(events, count, graphs, num_entities, end, kind, word):  # type: ignore[no-untyped-def]
-    """Choose a provable and a refutable membership, matched and neither of them local, and return one of the two.
+    """Choose a provable and a refutable membership as `_pick_order` chooses a pair, and return one of the two.
 
     Returns:
         The entity, the set and the index of the matching; the latter is `_NONE` if there is no pair.
     """
-    items, is_proven, complexity = graphs[5], kind[1], kind[2]
+    items, is_proven, complexity, is_strict = graphs[5], kind[1], kind[2], kind[3]
     proven, refuted = _list_memberships(graphs, num_entities, end, complexity)
     while proven > 0 and refuted > 0:
         i, j, matching = _best_pair(items, proven, refuted, word)
         if matching == _NONE:
             break
         a, b = items[0, :, i], items[1, :, j]
-        if complexity > 2 and _is_local(events, count, graphs, MEMBERSHIP, np.int64(a[0]), np.int64(a[1])):
+        if is_strict and _is_local(events, count, graphs, MEMBERSHIP, np.int64(a[0]), np.int64(a[1])):
             proven -= 1
             _replace(items, 0, i, proven)
-        elif complexity > 2 and _is_local(events, count, graphs, MEMBERSHIP, np.int64(b[0]), np.int64(b[1])):
+        elif is_strict and _is_local(events, count, graphs, MEMBERSHIP, np.int64(b[0]), np.int64(b[1])):
             refuted -= 1
             _replace(items, 1, j, refuted)
         else:
@@ -378,7 +387,8 @@ def ask(sizes, events, count, graphs, kind, word, query, proof):  # type: ignore
         sizes: the first of the `Laws`.
         events, count: the rows of the events, and how many there are.
         graphs: the `working_space` of this module.
-        kind: index of the public family, whether the answer is to be YES, and K.
+        kind: index of the public family, whether the answer is to be YES, K, and whether more than equal numbers of
+            direct facts is demanded.
         word: 32 random bits that decide between the eligible questions.
         query: (4,) int32, written: family, both arguments, and the index of the matching.
         proof: (K,) int32, written: the rows of the proof's events, in the order of the chain.
@@ -386,12 +396,12 @@ def ask(sizes, events, count, graphs, kind, word, query, proof):  # type: ignore
     Returns:
         Whether there is such a question.
     """
-    family, is_yes, complexity = kind
+    family, is_yes, complexity, _ = kind
     num_entities, end = sizes[0, 0], sizes[0, 0] + sizes[0, 1]
     read_graphs(events, count, graphs)
     _count_steps(graphs, family, num_entities, end)
     if family == SPATIAL_ORDER:
-        left, right, matching = _pick_order(events, count, graphs, num_entities, complexity, word)
+        left, right, matching = _pick_order(events, count, graphs, num_entities, kind, word)
         if matching != _NONE:
             _search(graphs, ABOVE, ABOVE, left, complexity)
             _write_proof(graphs, left, right, proof)

@@ -18,7 +18,8 @@ _SHORTEST, _LONGEST = 2, 99
 _MOST_ENTITIES, _MOST_STEPS, _FEWEST_STEPS = 4096, 100_000, 1
 
 # How many levels beyond the proof's own: with them, arguments have neighbours on both sides, as other entities do.
-_SPARE_ENTITY_LEVELS, _SPARE_SET_LEVELS = 6, 2
+# Down to half of these levels, so that some symbols share one.
+_SPARE_ENTITY_LEVELS, _SPARE_SET_LEVELS, _FEWEST_ON_A_LEVEL = 6, 2, 3
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ class Task:
         simulation_steps: candidate steps, 1 to 100,000.
         allocation: entities by type; at most 4,096 in all.
         transitions: weight and probability by the id of each transition rule.
-        entity_levels, set_levels: hidden levels; 0 for the default, which is 6 and 2 more than the complexity.
+        entity_levels, set_levels: hidden levels; 0 for the default, 6 and 2 more than the complexity,
+            or as few as 3 and 1 more where that would leave fewer than three symbols on each.
 
     Raises:
         ValueError: a parameter is out of range, or no world could have a proof of that length.
@@ -110,18 +112,24 @@ class Task:
 
     def _check_levels(self) -> None:
         complexity = self.complexity
-        object.__setattr__(self, "entity_levels", self.entity_levels or complexity + _SPARE_ENTITY_LEVELS)
-        object.__setattr__(self, "set_levels", self.set_levels or complexity + _SPARE_SET_LEVELS)
+        entities, sets = self.allocation.entities, self.allocation.sets
+        entity_levels = self.entity_levels or _default_levels(complexity, _SPARE_ENTITY_LEVELS, entities)
+        object.__setattr__(self, "entity_levels", entity_levels)
+        object.__setattr__(self, "set_levels", self.set_levels or _default_levels(complexity, _SPARE_SET_LEVELS, sets))
         if self.simulation_steps < complexity:
             _fail("complexity", complexity, f"at most the number of steps, {self.simulation_steps}")
         for name, levels, count in (
-            ("entity_levels", self.entity_levels, self.allocation.entities),
-            ("set_levels", self.set_levels, self.allocation.sets),
+            ("entity_levels", self.entity_levels, entities),
+            ("set_levels", self.set_levels, sets),
         ):
             _check_range(name, levels, complexity + 1, _MOST_ENTITIES)
             if levels > count:
                 kind = name.removesuffix("_levels")
                 _fail("complexity", complexity, f"a length that {count} of type {kind} reach over {levels} levels")
+
+
+def _default_levels(complexity: int, spare: int, count: int) -> int:
+    return max(complexity + (spare + 1) // 2, min(complexity + spare, count // _FEWEST_ON_A_LEVEL))
 
 
 def complexity_of(length: Any) -> int:

@@ -123,6 +123,19 @@ def test_some_wrong_membership_has_the_degrees_of_the_right_one(
         assert any(proof and (proof.answer, len(proof.event_ids)) == opposite for proof in proofs)
 
 
+@pytest.mark.parametrize(("entity_count", "steps"), [(32, 1000), (64, 512), (512, 4000), (128, 250), (128, 4000)])
+def test_other_sizes_of_world(entity_count: int, steps: int, second: SimpleNamespace) -> None:
+    for world in generate_worlds(8, 4, 1, entity_count=entity_count, simulation_steps=steps):
+        assert len(world.entities) == world.entity_count == entity_count
+        document = json.loads(encode(world))
+        assert second.replay(document) == document["final_state"]
+        payload = json.loads(encode(renderer_payload(world)))
+        assert second.proof_length(payload) == (world.gold_answer, 4)
+        assert len({second.degrees(payload, name) for name in world.query.arguments}) == 1 or (
+            world.family != "spatial_order"
+        )
+
+
 @pytest.mark.parametrize(
     ("task", "message"),
     [
