@@ -62,7 +62,7 @@ def pack(task: Task, transitions: Transitions) -> Laws:
     allocation = task.allocation
     counts = [allocation.entities, allocation.sets, allocation.regions, allocation.counters]
     offsets = [0, *np.cumsum(counts[:-1]).tolist()]
-    sizes = np.array([counts, offsets, [task.entity_levels, task.set_levels, task.simulation_steps, 0]])
+    sizes = np.array([counts, offsets, [*task.levels, task.simulation_steps, 0]])
     return sizes, transitions.chances, transitions.draws, transitions.checks, transitions.effects
 
 
@@ -137,7 +137,6 @@ def set_up(sizes, state, key, index, attempt, initial):  # type: ignore[no-untyp
     symbols, degrees, facts, known, words, _ = state
     degrees[:], facts[:], known[:], symbols[:] = 0, np.uint64(0), np.uint64(0), 0
     counts, offsets = sizes[0], sizes[1]
-    position = 0
     num_shuffled, num_located, num_valued = counts[0] + counts[1], counts[0], counts[3]
     for i in range(num_shuffled):
         symbols[ORDER, i] = i

@@ -111,21 +111,22 @@ class Task:
             _fail("transitions", "only weights of 0", "at least one positive weight")
 
     def _check_levels(self) -> None:
-        complexity = self.complexity
-        entities, sets = self.allocation.entities, self.allocation.sets
-        entity_levels = self.entity_levels or _default_levels(complexity, _SPARE_ENTITY_LEVELS, entities)
-        object.__setattr__(self, "entity_levels", entity_levels)
-        object.__setattr__(self, "set_levels", self.set_levels or _default_levels(complexity, _SPARE_SET_LEVELS, sets))
-        if self.simulation_steps < complexity:
-            _fail("complexity", complexity, f"at most the number of steps, {self.simulation_steps}")
-        for name, levels, count in (
-            ("entity_levels", self.entity_levels, entities),
-            ("set_levels", self.set_levels, sets),
-        ):
-            _check_range(name, levels, complexity + 1, _MOST_ENTITIES)
+        if self.simulation_steps < self.complexity:
+            _fail("complexity", self.complexity, f"at most the number of steps, {self.simulation_steps}")
+        counts = self.allocation.entities, self.allocation.sets
+        for name, levels, count in zip(("entity_levels", "set_levels"), self.levels, counts, strict=True):
+            _check_range(name, levels, self.complexity + 1, _MOST_ENTITIES)
             if levels > count:
                 kind = name.removesuffix("_levels")
-                _fail("complexity", complexity, f"a length that {count} of type {kind} reach over {levels} levels")
+                _fail("complexity", self.complexity, f"a length for which {count} of type {kind} fill {levels} levels")
+
+    @property
+    def levels(self) -> tuple[int, int]:
+        """The number of hidden levels of entities, and of sets."""
+        allocation = self.allocation
+        entity_levels = _default_levels(self.complexity, _SPARE_ENTITY_LEVELS, allocation.entities)
+        set_levels = _default_levels(self.complexity, _SPARE_SET_LEVELS, allocation.sets)
+        return self.entity_levels or entity_levels, self.set_levels or set_levels
 
 
 def _default_levels(complexity: int, spare: int, count: int) -> int:
