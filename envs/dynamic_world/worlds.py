@@ -1,0 +1,136 @@
+"""Many worlds at once, as arrays: the only implementation, from which records and observations are made.
+
+Letters: B worlds, T candidate steps, N symbols, F flags, K the complexity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilgym.envs.core.elementary import kernel
+from veilgym.envs.core.seeding import Split, check_seed, check_split, derive_key
+from veilgym.envs.dynamic_world import query, simulation
+from veilgym.envs.dynamic_world.grammar import FLAGS, PUBLIC_FAMILIES, HiddenProgram
+from veilgym.envs.dynamic_world.program import make_program
+from veilgym.envs.dynamic_world.query import ask
+from veilgym.envs.dynamic_world.simulation import QUERY, draw_words, run, set_up
+from veilgym.envs.dynamic_world.task import Task
+from veilgym.envs.dynamic_world.transitions import compile_transitions
+
+FAMILY = "DynamicWorld-v0"
+
+_MOST_ATTEMPTS = 1000
+# More than half of the default worlds have a question of the strict kind, so that hardly any needs more attempts.
+_STRICT_ATTEMPTS = 20
+_TOP_BIT = np.uint64(31)
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """B worlds of one task. Symbols are numbered by type: entities, sets, regions, counters.
+
+    Attributes:
+        initial: (B, 2 + F, N) int32: location, value and flags at time 0; 0 where a symbol has none.
+        events: (B, T, 7) int32: time, index of the form, arguments; undefined from `num_events` on.
+        num_events: (B,) int32.
+        queries: (B, 4) int32: index of the public family, both arguments, index of the matching.
+        is_yes: (B,) bool, the answers; hidden.
+        proofs: (B, K) int32, rows of the events of a shortest proof; hidden.
+    """
+
+    initial: NDArray[np.int32]
+    events: NDArray[np.int32]
+    num_events: NDArray[np.int32]
+    queries: NDArray[np.int32]
+    is_yes: NDArray[np.bool_]
+    proofs: NDArray[np.int32]
+
+    def __repr__(self) -> str:
+        return f"Worlds(batch={len(self.num_events)})"
+
+
+class Simulator:
+    """Makes the worlds of a task, by its own program or another one. Not to be shared between threads.
+
+    Attributes:
+        task: The task.
+        program: Its hidden program, whose transition rules are what is executed.
+        state: The hidden state of the world made last, see `simulation.working_space`.
+    """
+
+    def __init__(self, task: Task, program: HiddenProgram | None = None) -> None:
+        self.task = task
+        self.program = make_program(task) if program is None else program
+        self._laws = simulation.pack(task, compile_transitions(self.program))
+        self.state = simulation.working_space(task)
+        self._graphs = query.working_space(task)
+
+    def make(self, keys: NDArray[np.uint64], indices: NDArray[np.uint64]) -> Worlds:
+        """Make a batch of worlds.
+
+        Args:
+            keys: (B,) uint64, the key of each world's sequence.
+            indices: (B,) uint64, its place in the sequence.
+
+        Raises:
+            ValueError: the task's worlds have no question of the asked complexity.
+        """
+        batch, task = len(keys), self.task
+        worlds = Worlds(
+            initial=np.empty((batch, 2 + len(FLAGS), task.allocation.total), np.int32),
+            events=np.empty((batch, task.simulation_steps, simulation.EVENT_COLUMNS), np.int32),
+            num_events=np.empty(batch, np.int32),
+            queries=np.empty((batch, 4), np.int32),
+            is_yes=np.empty(batch, np.bool_),
+            proofs=np.empty((batch, task.complexity), np.int32),
+        )
+        arrays = worlds.initial, worlds.events, worlds.num_events, worlds.queries, worlds.is_yes, worlds.proofs
+        failed = _make(self._laws, self.state, self._graphs, keys, indices, *arrays)
+        if failed >= 0:
+            _give_up(task, PUBLIC_FAMILIES[worlds.queries[failed, 0]])
+        return worlds
+
+
+def sequence_key(split: Split, seed: int) -> int:
+    """The key of the worlds that belong to a split and a seed."""
+    return derive_key(FAMILY, check_split(split), check_seed(seed))
+
+
+def _give_up(task: Task, family: str) -> NoReturn:
+    raise ValueError(
+        f"no question of the family {family} with a proof of {task.complexity} events in {_MOST_ATTEMPTS} attempts "
+        f"at a world of {task.allocation.total} entities and {task.simulation_steps} steps: allowed is a smaller "
+        "length, or more steps for each entity"
+    )
+
+
+@kernel
+def _make(laws, state, graphs, keys, indices, initial, events, num_events, queries, is_yes, proofs):  # type: ignore[no-untyped-def]
+    """Make worlds until one fails; return its place in the batch, or -1 if none does."""
+    sizes, words = laws[0], state[4]
+    for i in range(keys.size):
+        # Thrown once, whatever becomes of the attempts: so neither is tied to which worlds have a question.
+        draw_words(words, 1, keys[i], indices[i], 0, QUERY, 0)
+        family, yes = np.int64(words[0, 0] >> _TOP_BIT) & 1, (words[1, 0] >> _TOP_BIT) & np.uint64(1) == 1
+        queries[i, 0], is_yes[i] = family, yes
+        found, attempt = False, 0
+        while not found and attempt < _MOST_ATTEMPTS:
+            set_up(sizes, state, keys[i], indices[i], attempt, initial[i])
+            num_events[i] = run(laws, state, keys[i], indices[i], attempt, events[i])
+            draw_words(words, 1, keys[i], indices[i], attempt, QUERY, 1)
+            kind = family, yes, proofs.shape[1], attempt < _STRICT_ATTEMPTS
+            found = ask(sizes, events[i], num_events[i], graphs, kind, words[0, 0], queries[i], proofs[i])
+            attempt += 1
+        if not found:
+            return i
+    return -1
+
+
+def make_worlds(task: Task, count: int, seed: int, split: Split = "train", first: int = 0) -> Worlds:
+    """Worlds `first` to `first + count - 1` of a seed's sequence, as arrays."""
+    keys = np.full(count, sequence_key(split, seed), np.uint64)
+    return Simulator(task).make(keys, np.arange(first, first + count, dtype=np.uint64))
