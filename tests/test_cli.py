@@ -30,7 +30,7 @@ def test_version():
     assert run("--version").stdout == f"veilgym {__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["bench", "--help"], ["bound", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["bench", "--help"], ["bound", "--help"], ["ledger", "--help"]])
 def test_help(arguments):
     result = run(*arguments)
     assert result.exit_code == 0
@@ -106,6 +106,87 @@ def test_bench__an_existing_file_survives_a_mistake(tmp_path):
     (tmp_path / "results.json").write_text("kept", "utf-8")
     refused("bench", "--split", "validation", "--out", tmp_path / "results.json")
     assert (tmp_path / "results.json").read_text("utf-8") == "kept"
+
+
+def test_bench__length(tmp_path):
+    arguments = ("HiddenSystem-v0", "--episodes", 2, "--out", tmp_path / "r.json")
+    for length, expected in (("6", 6), ("medium", "medium")):
+        result = run("bench", *arguments, "--length", length)
+        assert result.exit_code == 0
+        assert f"HiddenSystem-v0 {length}: 2 instances" in " ".join(result.stdout.split())
+        (bench,) = json.loads((tmp_path / "r.json").read_text("utf-8"))["benches"]
+        assert bench["arguments"] == {"length": expected}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["HiddenSystem-v0", "--length", "11"], "length"),
+        (["HiddenSystem-v0", "--length", "huge"], "'huge'"),
+        (["CausalCircuits-v0", "--length", "short"], "HiddenSystem-v0"),
+        (["--length", "short"], "CausalCircuits-v0"),
+    ],
+)
+def test_bench__length_mistakes(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    error = refused("bench", *arguments, "--episodes", 1)
+    (sentence,) = (line for line in error.splitlines() if line and not line.startswith("preparing"))
+    assert sentence.startswith("veilgym: ")
+    assert message in sentence
+    assert not list(tmp_path.iterdir())
+
+
+def test_ledger__table_and_page(tmp_path):
+    result = run("ledger", "--episodes", 3, "--training", 40, "--seed", 5, "--out", tmp_path)
+    assert result.exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["HiddenSystem-v0.json", "HiddenSystem-v0.md"]
+    document = json.loads((tmp_path / "HiddenSystem-v0.json").read_text("utf-8"))
+    assert (document["env_id"], document["veilgym"], document["seed"]) == ("HiddenSystem-v0", __version__, 5)
+    assert (document["episodes"], document["training"]) == (3, 40)
+    assert {line["setting"] for line in document["lines"]} == {"short", "medium", "long"}
+    page = (tmp_path / "HiddenSystem-v0.md").read_text("utf-8")
+    for line in document["lines"]:
+        assert line["instances"] == 3
+        assert f"| {line['strategy']} | " in page
+        if line["gate"] is not None:
+            kind, bound = line["gate"]
+            fails = line["score"] > bound if kind == "at most" else line["score"] < bound
+            told = (
+                f"gate: {line['strategy']} ({line['setting']}) scores {line['score']:.3f}, allowed is {kind} {bound:g}"
+            )
+            assert (told in result.stdout) == fails
+    assert f"ledger: {tmp_path / 'HiddenSystem-v0.md'}" in result.stdout.replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["CartPole-v1"], "CartPole-v1"),
+        (["CausalCircuits-v0"], "no shortcut ledger"),
+        (["HiddenSystem-v0", "CausalCircuits-v0"], "no shortcut ledger"),
+        (["--out", "no/such/folder"], "no/such/folder"),
+        (["--out", "file"], "cannot write"),
+        (["--episodes", "0"], "episodes"),
+        (["--training", "0"], "training"),
+        (["--seed", "-1"], "seed"),
+    ],
+)
+def test_ledger__mistakes(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("kept", "utf-8")
+    error = refused("ledger", *arguments)
+    assert message in error
+    if "0" not in arguments and "-1" not in arguments:  # these are refused by the parser, which draws a box
+        assert error.startswith("veilgym: ")
+        assert error.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_ledger__without_scikit_learn(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    error = refused("ledger", "--out", tmp_path)
+    assert "pip install 'veilgym[ledger]'" in error
+    assert not list(tmp_path.iterdir())
 
 
 def test_bound__report(tmp_path):

@@ -21,6 +21,18 @@ def check_count(name: str, value: Any) -> int:
     return int(value)
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """Return `value` as a Python bool, or raise a `ValueError` if it is not True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def plain_number(value: Any) -> Any:
+    """A NumPy number as the Python number it holds; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def read_task_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the JSON object in a task file.
 

@@ -113,7 +113,12 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         infos = self._infos(
             self._everywhere, np.where(done, 0, infos["refusal"]), np.where(done, "", infos["reason"]).astype(object)
         )
-        final = {"final_obs": final_obs, "_final_obs": done, "final_info": final_info, "_final_info": done.copy()}
+        final = {
+            "final_obs": final_obs,
+            "_final_obs": done.copy(),
+            "final_info": final_info,
+            "_final_info": done.copy(),
+        }
         return {**infos, **final}
 
     def _infos(self, where: NDArray[np.bool_], refusal: NDArray[np.int64], reason: NDArray[np.object_]) -> Infos:

@@ -23,7 +23,7 @@ from veilgym.envs.dynamic_world.inference import shortest_proof, stated_fact
 from veilgym.envs.dynamic_world.notation import Notation, changing, levels
 from veilgym.envs.dynamic_world.query import MATCHINGS, SPATIAL_ORDER
 from veilgym.envs.dynamic_world.task import Task, make_task
-from veilgym.envs.dynamic_world.worlds import FAMILY, Simulator, Worlds, sequence_key
+from veilgym.envs.dynamic_world.worlds import Simulator, Worlds, sequence_key, sequence_name
 
 
 def generate_worlds(
@@ -60,10 +60,10 @@ def generate_worlds(
 
 
 def _generate(simulator: Simulator, count: int, seed: int, split: Split, first: int) -> Iterator[WorldSkeleton]:
-    notation, key = Notation(simulator.task), np.array([sequence_key(split, seed)], np.uint64)
+    notation, key = Notation(simulator.task), np.array([sequence_key(simulator.task, split, seed)], np.uint64)
     for index in range(first, first + count):
         worlds = simulator.make(key, np.array([index], np.uint64))
-        yield _skeleton(f"{FAMILY}/{split}/{seed}/{index}", simulator, notation, worlds)
+        yield _skeleton(f"{sequence_name(simulator.task)}/{split}/{seed}/{index}", simulator, notation, worlds)
 
 
 def _skeleton(name: str, simulator: Simulator, notation: Notation, worlds: Worlds) -> WorldSkeleton:

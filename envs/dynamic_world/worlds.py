@@ -35,7 +35,7 @@ class Worlds:
 
     Attributes:
         initial: (B, 2 + F, N) int32: location, value and flags at time 0; 0 where a symbol has none.
-        events: (B, T, 7) int32: time, index of the form, arguments; undefined from `num_events` on.
+        events: (B, T, 7) int32: time, index of the form, arguments; 0 from `num_events` on.
         num_events: (B,) int32.
         queries: (B, 4) int32: index of the public family, both arguments, index of the matching.
         is_yes: (B,) bool, the answers; hidden.
@@ -79,25 +79,40 @@ class Simulator:
         Raises:
             ValueError: the task's worlds have no question of the asked complexity.
         """
-        batch, task = len(keys), self.task
-        worlds = Worlds(
-            initial=np.empty((batch, 2 + len(FLAGS), task.allocation.total), np.int32),
-            events=np.empty((batch, task.simulation_steps, simulation.EVENT_COLUMNS), np.int32),
-            num_events=np.empty(batch, np.int32),
-            queries=np.empty((batch, 4), np.int32),
-            is_yes=np.empty(batch, np.bool_),
-            proofs=np.empty((batch, task.complexity), np.int32),
-        )
-        arrays = worlds.initial, worlds.events, worlds.num_events, worlds.queries, worlds.is_yes, worlds.proofs
-        failed = _make(self._laws, self.state, self._graphs, keys, indices, *arrays)
-        if failed >= 0:
-            _give_up(task, PUBLIC_FAMILIES[worlds.queries[failed, 0]])
+        worlds = room_for(self.task, len(keys))
+        self.make_into(keys, indices, np.ones(len(keys), np.bool_), worlds)
         return worlds
 
+    def make_into(
+        self, keys: NDArray[np.uint64], indices: NDArray[np.uint64], which: NDArray[np.bool_], worlds: Worlds
+    ) -> None:
+        """`make`, into the rows of `worlds` where `which`; the rows of events after the last are 0."""
+        arrays = worlds.initial, worlds.events, worlds.num_events, worlds.queries, worlds.is_yes, worlds.proofs
+        failed = _make(self._laws, self.state, self._graphs, keys, indices, which, *arrays)
+        if failed >= 0:
+            _give_up(self.task, PUBLIC_FAMILIES[worlds.queries[failed, 0]])
 
-def sequence_key(split: Split, seed: int) -> int:
-    """The key of the worlds that belong to a split and a seed."""
-    return derive_key(FAMILY, check_split(split), check_seed(seed))
+
+def room_for(task: Task, batch: int) -> Worlds:
+    """Zeroed arrays for B worlds."""
+    return Worlds(
+        initial=np.zeros((batch, 2 + len(FLAGS), task.allocation.total), np.int32),
+        events=np.zeros((batch, task.simulation_steps, simulation.EVENT_COLUMNS), np.int32),
+        num_events=np.zeros(batch, np.int32),
+        queries=np.zeros((batch, 4), np.int32),
+        is_yes=np.zeros(batch, np.bool_),
+        proofs=np.zeros((batch, task.complexity), np.int32),
+    )
+
+
+def sequence_name(task: Task) -> str:
+    """What the keys of a task's worlds are derived from: worlds of different lengths share nothing."""
+    return f"{FAMILY} {task.complexity}"
+
+
+def sequence_key(task: Task, split: Split, seed: int) -> int:
+    """The key of the worlds that belong to a task's length, a split and a seed."""
+    return derive_key(sequence_name(task), check_split(split), check_seed(seed))
 
 
 def _give_up(task: Task, family: str) -> NoReturn:
@@ -109,10 +124,12 @@ def _give_up(task: Task, family: str) -> NoReturn:
 
 
 @kernel
-def _make(laws, state, graphs, keys, indices, initial, events, num_events, queries, is_yes, proofs):  # type: ignore[no-untyped-def]
+def _make(laws, state, graphs, keys, indices, which, initial, events, num_events, queries, is_yes, proofs):  # type: ignore[no-untyped-def]
     """Make worlds until one fails; return its place in the batch, or -1 if none does."""
     sizes, words = laws[0], state[4]
     for i in range(keys.size):
+        if not which[i]:
+            continue
         # Thrown once, whatever becomes of the attempts: so neither is tied to which worlds have a question.
         draw_words(words, 1, keys[i], indices[i], 0, QUERY, 0)
         family, yes = np.int64(words[0, 0] >> _TOP_BIT) & 1, (words[1, 0] >> _TOP_BIT) & np.uint64(1) == 1
@@ -127,10 +144,13 @@ def _make(laws, state, graphs, keys, indices, initial, events, num_events, queri
             attempt += 1
         if not found:
             return i
+        for row in range(num_events[i], events.shape[1]):
+            for column in range(events.shape[2]):
+                events[i, row, column] = 0
     return -1
 
 
 def make_worlds(task: Task, count: int, seed: int, split: Split = "train", first: int = 0) -> Worlds:
     """Worlds `first` to `first + count - 1` of a seed's sequence, as arrays."""
-    keys = np.full(count, sequence_key(split, seed), np.uint64)
+    keys = np.full(count, sequence_key(task, split, seed), np.uint64)
     return Simulator(task).make(keys, np.arange(first, first + count, dtype=np.uint64))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from veilgym.envs.core.query_env import QueryEnv
 from veilgym.envs.hidden_system.questions import Skeletons, questions_of
-from veilgym.envs.hidden_system.task import TaskSource, load_task
+from veilgym.envs.hidden_system.task import TaskSource
 
 
 class HiddenSystemEnv(QueryEnv):
@@ -60,7 +60,8 @@ class HiddenSystemEnv(QueryEnv):
     * `split`: "train" or "test", independent draws from the same distribution.
     * `shuffle_options`: draw the order of the two options for each question.
     * `reward`: "accuracy", "brier" or "log".
-    * `skeletons`: records, or the path of a file with one in each line; questions are drawn from them.
+    * `skeletons`: records, or the path of a file with one in each line; questions are drawn from them. With it, `length`,
+      `task`, `trials` and `margin` must be None.
     * `render_mode`: None, "ansi" (the counts as a table), "rgb_array", or "human" through `gym.make`.
 
     Raises `ValueError` for a bad argument, `gymnasium.error.ResetNeeded` for a step before `reset` or after the end.
@@ -81,7 +82,7 @@ class HiddenSystemEnv(QueryEnv):
         skeletons: Skeletons | None = None,
         render_mode: str | None = None,
     ) -> None:
-        loaded = load_task(task, length=length, trials=trials, margin=margin)
-        questions = questions_of(skeletons, loaded, 1, split, shuffle_options)
+        overrides = {"length": length, "trials": trials, "margin": margin}
+        questions = questions_of(skeletons, task, overrides, 1, split, shuffle_options)
         super().__init__(questions, reward, render_mode)
         self.layout = questions.layout

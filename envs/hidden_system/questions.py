@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from veilgym.envs.core.arguments import check_flag
 from veilgym.envs.core.philox import STREAM_WORDS, next_below, open_stream
 from veilgym.envs.core.questions import Questions
 from veilgym.envs.hidden_system.evaluator import gold_answer
@@ -17,8 +18,8 @@ from veilgym.envs.hidden_system.grammar import ABSENT, PRESENT, BehaviorSkeleton
 from veilgym.envs.hidden_system.layout import Layout, layout_of
 from veilgym.envs.hidden_system.payload import OPTIONS, decode, encode, observation_space, select
 from veilgym.envs.hidden_system.rendering.viewer import Verdict, render_instance
-from veilgym.envs.hidden_system.skeletons import FAMILY, check_skeletons, read_skeletons
-from veilgym.envs.hidden_system.task import Task
+from veilgym.envs.hidden_system.skeletons import FAMILY, check_skeletons, read_skeletons, sequence_name
+from veilgym.envs.hidden_system.task import Task, TaskSource, load_task
 
 Skeletons = Sequence[BehaviorSkeleton] | str | os.PathLike[str]
 
@@ -58,7 +59,7 @@ class GeneratedQuestions(_SystemQuestions):
     """Questions drawn from `task`."""
 
     def __init__(self, task: Task, batch: int, split: str, shuffle_options: bool) -> None:
-        super().__init__(FAMILY, batch, split)
+        super().__init__(sequence_name(task), batch, split)
         self.task = task
         self._generator = Generator(task, shuffle_options)
         self.layout = self._generator.layout
@@ -109,9 +110,22 @@ class RecordedQuestions(_SystemQuestions):
 
 
 def questions_of(
-    skeletons: Skeletons | None, task: Task, batch: int, split: str, shuffle_options: bool
+    skeletons: Skeletons | None,
+    task: TaskSource,
+    overrides: dict[str, Any],
+    batch: int,
+    split: str,
+    shuffle_options: bool,
 ) -> GeneratedQuestions | RecordedQuestions:
-    """The engine for the arguments of an env."""
+    """The engine for the arguments of an env.
+
+    Raises:
+        ValueError: an argument is wrong, or records come with parameters for drawing others.
+    """
+    shuffle_options = check_flag("shuffle_options", shuffle_options)
     if skeletons is None:
-        return GeneratedQuestions(task, batch, split, shuffle_options)
-    return RecordedQuestions(skeletons, task, batch, split, shuffle_options)
+        return GeneratedQuestions(load_task(task, **overrides), batch, split, shuffle_options)
+    given = [name for name, value in {"task": task, **overrides}.items() if value is not None]
+    if given:
+        raise ValueError(f"skeletons settle what is asked, so {', '.join(given)} must be None, got {given[0]} as well")
+    return RecordedQuestions(skeletons, load_task(), batch, split, shuffle_options)

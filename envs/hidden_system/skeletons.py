@@ -44,7 +44,7 @@ from veilgym.envs.hidden_system.grammar import (
 )
 from veilgym.envs.hidden_system.layout import HiddenArrays, Layout
 from veilgym.envs.hidden_system.payload import decode, select
-from veilgym.envs.hidden_system.task import TaskSource, load_task
+from veilgym.envs.hidden_system.task import Task, TaskSource, load_task
 
 FAMILY = "HiddenSystem-v0"
 _CHUNK = 256
@@ -96,7 +96,7 @@ def iterate_skeletons(
     loaded = load_task(task, length=length)
     split, seed = check_split(split), check_seed(seed)
     generator = Generator(loaded)
-    key = derive_key(FAMILY, split, seed)
+    key = derive_key(sequence_name(loaded), split, seed)
     for start in range(first, first + count, _CHUNK):
         indices = np.arange(start, min(start + _CHUNK, first + count), dtype=np.uint64)
         batch = len(indices)
@@ -106,7 +106,12 @@ def iterate_skeletons(
         for row, index in enumerate(indices.tolist()):
             payload = decode(select(public, row), generator.layout)
             system = read_system(hidden, row, generator.layout)
-            yield _complete(f"{FAMILY}/{split}/{seed}/{index}", payload, system)
+            yield _complete(f"{sequence_name(loaded)}/{split}/{seed}/{index}", payload, system)
+
+
+def sequence_name(task: Task) -> str:
+    """What the keys of a task's instances are derived from: instances of different lengths share nothing."""
+    return f"{FAMILY} {task.complexity}"
 
 
 def read_system(hidden: HiddenArrays, row: int, layout: Layout) -> HiddenSystem:
@@ -266,6 +271,8 @@ def check_skeletons(skeletons: Sequence[BehaviorSkeleton]) -> list[BehaviorSkele
 
     Probabilities must agree within 1e-12.
     """
+    if not isinstance(skeletons, Sequence) or not all(isinstance(s, BehaviorSkeleton) for s in skeletons):
+        raise ValueError(f"skeletons must be a path or a sequence of BehaviorSkeleton, got {skeletons!r}")
     for skeleton in skeletons:
         query, vocabulary = skeleton.query_case, skeleton.attribute_vocabulary
         trace = latent_trace(skeleton.hidden_system, query.attributes, query.events, vocabulary)

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
-import numpy as np
 from msgspec import Meta
 
-from veilgym.envs.core.arguments import read_task_file
+from veilgym.envs.core.arguments import plain_number, read_task_file
 from veilgym.envs.core.records import convert
 
 DEFAULT_TASK_FILE = Path(__file__).with_name("hidden_system.json")
@@ -109,10 +108,5 @@ def load_task(source: TaskSource = None, **overrides: Any) -> Task:
     else:
         kind = type(source).__name__
         raise ValueError(f"task must be a path, a mapping, a Task or None, got {source!r} of type {kind}")
-    given = {name: _plain(value) for name, value in overrides.items() if value is not None}
+    given = {name: plain_number(value) for name, value in overrides.items() if value is not None}
     return convert({**document, **given}, Task, "task field")
-
-
-def _plain(value: Any) -> Any:
-    """A NumPy number as the number it holds."""
-    return value.item() if isinstance(value, np.generic) else value

@@ -7,7 +7,7 @@ from gymnasium.vector import AutoresetMode
 from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.query_vector_env import QueryVectorEnv
 from veilgym.envs.hidden_system.questions import Skeletons, questions_of
-from veilgym.envs.hidden_system.task import TaskSource, load_task
+from veilgym.envs.hidden_system.task import TaskSource
 
 
 class HiddenSystemVectorEnv(QueryVectorEnv):
@@ -33,7 +33,7 @@ class HiddenSystemVectorEnv(QueryVectorEnv):
         render_mode: str | None = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
     ) -> None:
-        loaded = load_task(task, length=length, trials=trials, margin=margin)
-        questions = questions_of(skeletons, loaded, check_count("num_envs", num_envs), split, shuffle_options)
+        overrides = {"length": length, "trials": trials, "margin": margin}
+        questions = questions_of(skeletons, task, overrides, check_count("num_envs", num_envs), split, shuffle_options)
         super().__init__(questions, reward, render_mode, autoreset_mode)
         self.layout = questions.layout

@@ -308,7 +308,7 @@ def variants(entry: Entry) -> list[Subject]:
     }
     if entry.id == "HiddenSystem-v0":
         changes |= {f"length={n}": (lambda n=n: {"length": n}, family) for n in (5, 6, 7, 9, 10, "long")}
-        task = {"length": 5, "trials": 20, "margin": 0.1, "attributes": 3, "pivotal_share": 1}
+        task = {"length": 5, "trials": 20, "margin": 0.1, "attributes": 5, "pivotal_share": 1}
         stating = _stating(family)
         changes |= {
             "shuffle_options": (lambda: {"shuffle_options": True}, family),

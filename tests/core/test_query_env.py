@@ -43,6 +43,10 @@ class Coin(Questions):
     def observe(self):
         return {"a": self.a[:, None].copy(), "index": self.indices.astype(np.int64)[:, None]}
 
+    def render(self, i, mode, answer, reward):
+        shown = f"{mode} of {self.a[i]}"
+        return shown if answer is None else f"{shown}: {np.ravel(answer)[0]:g} earns {reward:g}"
+
     @property
     def probability(self):
         return self.a / 96
@@ -52,12 +56,12 @@ class Coin(Questions):
         return self.a % 2 == 1
 
 
-def make(reward="accuracy", split="train"):
-    return QueryEnv(Coin(1, split), reward, None)
+def make(reward="accuracy", split="train", render_mode=None):
+    return QueryEnv(Coin(1, split), reward, render_mode)
 
 
-def make_vec(batch, mode="SameStep", reward="accuracy"):
-    return QueryVectorEnv(Coin(batch), reward, None, mode)
+def make_vec(batch, mode="SameStep", reward="accuracy", render_mode=None):
+    return QueryVectorEnv(Coin(batch), reward, render_mode, mode)
 
 
 def number(seed, index):
@@ -176,6 +180,35 @@ def test_copies__go_on_by_themselves():
         assert twin.reset()[0]["index"] == [1]
     assert env._questions.phase.tolist() == [ASKED]
     assert env.step(0)[2]
+
+
+def test_render__shows_the_answer_only_once_it_is_accepted():
+    env, envs = make(render_mode="ansi"), make_vec(2, "Disabled", render_mode="ansi")
+    for made in (env, envs):
+        with pytest.raises(ResetNeeded, match="reset"):
+            made.render()
+    a, b = number(1, 0), number(2, 0)
+    for _ in range(2):
+        env.reset(seed=1)
+        envs.reset(seed=[1, 2])
+        assert env.render() == f"ansi of {a}"
+        env.step(5)
+        assert env.render() == f"ansi of {a}"
+        env.step(right(a))
+        assert env.render() == f"ansi of {a}: {right(a)} earns 1"
+        assert envs.render() == (f"ansi of {a}", f"ansi of {b}")
+        envs.step(np.array([1 - right(a), 5]))
+        assert envs.render() == (f"ansi of {a}: {1 - right(a)} earns 0", f"ansi of {b}")
+        envs.step(np.array([right(a), right(b)]))  # the first is over
+        assert envs.render() == (f"ansi of {a}: {1 - right(a)} earns 0", f"ansi of {b}: {right(b)} earns 1")
+    assert make().render() is None
+    assert make_vec(2).render() is None
+
+
+def test_render_mode__is_named_if_wrong():
+    for made in (make, lambda **kwargs: make_vec(2, **kwargs)):
+        with pytest.raises(ValueError, match=r"render_mode.*'holo'"):
+            made(render_mode="holo")
 
 
 def test_split__is_part_of_the_key():

@@ -246,7 +246,7 @@ def test_iterate_skeletons__starts_anywhere_and_equals_the_list():
     whole = generate_skeletons(300, 4, seed=9)
     assert list(iterate_skeletons(40, 4, 9, first=260)) == whole[260:]
     assert list(iterate_skeletons(10, 4, 9, first=251)) == whole[251:261]
-    assert [skeleton.id for skeleton in whole[:2]] == ["HiddenSystem-v0/train/9/0", "HiddenSystem-v0/train/9/1"]
+    assert [skeleton.id for skeleton in whole[:2]] == ["HiddenSystem-v0 4/train/9/0", "HiddenSystem-v0 4/train/9/1"]
     assert len({skeleton.id for skeleton in whole}) == 300
 
 
