@@ -224,7 +224,11 @@ def _run_bench(name: str, episodes: int, num_envs: int, seed: int, split: str, a
 
 def _table(result: Bench) -> Table:
     task, length = result.arguments.get("task"), result.arguments.get("length")
-    what = result.env_id + (f" {length}" if length else "") + (f" with task {task['task_id']!r}" if task else "")
+    what = (
+        result.env_id
+        + (f" {length}" if length else "")
+        + (f" with task {task.get('task_id', 'from a file')!r}" if task else "")
+    )
     title = f"{what}: {result.episodes} instances of the {result.split} split, seed {result.seed}"
     table = Table(title=title, title_style="bold", box=box.SIMPLE_HEAD, show_edge=False, padding=0)
     table.add_column("\nagent", no_wrap=True)

@@ -17,6 +17,8 @@ from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.seeding import spread_seed
 from veilgym.registry import Entry, entry_of
 
+MOST_REFUSALS = 64  # in a row, after which an episode counts as truncated
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -28,7 +30,7 @@ class Evaluation:
         scores: (n,) float64 returns.
         experiments: (n,) int64, accepted requests that did not end the episode.
         refused: (n,) int64, refused requests.
-        truncated: (n,) bool, whether the episode ran into the step limit.
+        truncated: (n,) bool, whether the episode ran into the step limit, or `MOST_REFUSALS` refusals in a row.
         observations: The last observation of each episode, batched over the n instances: all data that the agent
             gathered.
         seconds: Time that acting and stepping took, without compilation.
@@ -153,6 +155,7 @@ def _play(agent: Agent, env_id: str, seeds: list[int], split: str, kwargs: dict[
     scores, cut = np.zeros(len(seeds)), np.zeros(len(seeds), np.bool_)
     experiments, refused = np.zeros(len(seeds), np.int64), np.zeros(len(seeds), np.int64)
     running, first_reason = np.ones(len(seeds), np.bool_), ""
+    refusals_in_a_row = np.zeros(len(seeds), np.int64)
     while running.any():
         actions = _spread(agent.act_batch(select(observations, running)), running)
         observations, reward, terminated, truncated, infos = envs.step(actions)
@@ -160,10 +163,14 @@ def _play(agent: Agent, env_id: str, seeds: list[int], split: str, kwargs: dict[
         accepted = infos["refusal"] == 0 if "refusal" in infos else np.ones(len(seeds), np.bool_)
         experiments += running & accepted & ~terminated
         refused += running & ~accepted
+        refusals_in_a_row = np.where(accepted, 0, refusals_in_a_row + 1)
         if not first_reason and (running & ~accepted).any():
             first_reason = infos["reason"][running & ~accepted][0]
         cut |= running & truncated & ~terminated
         running &= ~(terminated | truncated)
+        # An id without a step limit would let an agent be refused for ever.
+        cut |= running & (refusals_in_a_row >= MOST_REFUSALS)
+        running &= ~cut
     envs.close()
     return scores, experiments, refused, cut, observations, first_reason
 

@@ -48,6 +48,9 @@ def load_ladder(env_id: str, **kwargs: Any) -> Ladder:
         ValueError: the id is unknown, or an argument is wrong.
     """
     entry = entry_of(env_id)
+    for name, allowed in (("reward", ("accuracy", None)), ("skeletons", (None,))):
+        if kwargs.get(name) not in allowed:
+            raise ValueError(f"the ladder of {entry.id} needs {name} to be {allowed[0]!r}, got {kwargs[name]!r}")
     env = gym.make(entry.id, **kwargs).unwrapped
     create = cast("Callable[[Any], Ladder]", load_env_creator(entry.ladder))
     return create(env.task)  # type: ignore[attr-defined]

@@ -352,8 +352,10 @@ def _pick_probability(stream, event, program, grid, table):  # type: ignore[no-u
 
 
 @kernel
-def query_weight(query, program, prior):  # type: ignore[no-untyped-def]
+def query_weight(query, program, grid, prior):  # type: ignore[no-untyped-def]
     """How readily the generator asks this query of this program, and the query's exact probability.
+
+    Half of the weight of a pair of twins goes to each of the two; see `veilgym.envs.hidden_system.generator`.
 
     Args:
         query: (1, n) event codes and (1, M) bits.
@@ -365,18 +367,47 @@ def query_weight(query, program, prior):  # type: ignore[no-untyped-def]
     events, bits = query
     system, probability = program
     exact = case_rate(0, events, bits, system, probability, _NONE, _NONE)
-    if abs(exact - 0.5) < prior[0] or exact == 0.5:
+    if not _is_clear(exact, prior[0]):
         return 0.0, exact
-    gated = pivotal = 0
+    gated = acting = 0
+    levels = probabilities = 0.0
     for event in range(probability.size):
         gate = system[GATE, event]
         if gate >= 0:
+            gated += 1
             bits[0, gate >> 1] ^= 1
             twin = case_rate(0, events, bits, system, probability, _NONE, _NONE)
             bits[0, gate >> 1] ^= 1
-            gated += 1
-            pivotal += abs(twin - 0.5) >= prior[0] and twin != 0.5 and (twin > 0.5) != (exact > 0.5)
-    return prior[1] * pivotal / gated + prior[2], exact
+            levels += _is_clear(twin, prior[0]) and (twin > 0.5) != (exact > 0.5)
+        if system[PART, event] != ADD and (gate < 0 or bits[0, gate >> 1] == gate & 1):
+            acting += 1
+            probabilities += _probability_weight(event, exact, query, program, grid, prior[0])
+    weight = prior[1] * levels / gated
+    if acting > 0:
+        weight += prior[2] * 0.5 * probabilities / acting
+    return weight, exact
+
+
+@kernel
+def _probability_weight(event, exact, query, program, grid, margin):  # type: ignore[no-untyped-def]
+    """Steps of a rule's probability over those on the side of `exact`, if its ends are on both sides; else 0."""
+    part = program[0][PART, event]
+    lowest, highest = grid[0][part, 0], grid[0][part, 1]
+    off = case_rate(0, query[0], query[1], program[0], program[1], event, _NONE)
+    on = case_rate(0, query[0], query[1], program[0], program[1], event, part)
+    low, high = off + (on - off) * lowest / grid[1], off + (on - off) * highest / grid[1]
+    if not _is_clear(low, margin) or not _is_clear(high, margin) or (low > 0.5) == (high > 0.5):
+        return 0.0
+    count = 0
+    for step in range(lowest, highest + 1):
+        value = off + (on - off) * step / grid[1]
+        count += _is_clear(value, margin) and (value > 0.5) == (exact > 0.5)
+    return (highest - lowest + 1) / max(1, count)
+
+
+@kernel
+def _is_clear(exact, margin):  # type: ignore[no-untyped-def]
+    return abs(exact - 0.5) >= margin and exact != 0.5
 
 
 @kernel
@@ -396,7 +427,7 @@ def sample(stream, is_told, lengths, carrier, position, data, alone, query, prog
     for s in range(lengths[0] + lengths[1]):
         sweep(stream, is_told, position, data, program, grid, table, saved)
         if s >= lengths[0]:
-            weight, exact = query_weight(query, program, prior)
+            weight, exact = query_weight(query, program, grid, prior)
             out[0] += weight
             out[1] += weight if exact > 0.5 else 0.0
             out[2] += weight * exact

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from veilgym.agents.agent import Agent, generators
 from veilgym.agents.hidden_system.observer import Observer
-from veilgym.agents.hidden_system.table import CaseTable, read_table
+from veilgym.agents.hidden_system.table import CaseTable, attribute_contrasts, read_table
 from veilgym.agents.ladder import Ladder
 from veilgym.envs.hidden_system.generator import generated_layout
 from veilgym.envs.hidden_system.task import Task
@@ -20,8 +20,9 @@ Observations = dict[str, NDArray[Any]]
 
 def ladder(task: Task) -> Ladder:
     """The agents for `task`, weakest first; chance is the floor."""
-    shallow = (MajorityClass, LastPair, MaximumPairRate, MeanRate, NoisyOr, NearestCase, GreedyComposer)
-    agents = (RandomAgent(), *(agent(task) for agent in shallow), IdealObserver(task))
+    shallow = (MajorityClass, LastPair, MaximumPairRate, MeanRate, NoisyOr, NearestCase)
+    next_rungs = (StrongestAttribute, GreedyComposer)
+    agents = (RandomAgent(), *(agent(task) for agent in shallow + next_rungs), IdealObserver(task))
     return Ladder(agents, floor=RandomAgent.name, ideal=IdealObserver.name)
 
 
@@ -119,6 +120,19 @@ class NearestCase(_SystemAgent):
     def favours_present(self, table: CaseTable) -> NDArray[np.bool_]:  # noqa: D102
         likeness = table.sizes * 100 + table.agrees.sum(axis=2)
         return table.mean(likeness == likeness.max(axis=1, keepdims=True)) > 0.5
+
+
+class StrongestAttribute(_SystemAgent):
+    """Looks for the attribute that matters most in the controls, and asks whether the query has its better level."""
+
+    name = "strongest attribute"
+    description = "whether the query has the better level of the attribute that matters most"
+
+    def favours_present(self, table: CaseTable) -> NDArray[np.bool_]:  # noqa: D102
+        contrasts = attribute_contrasts(table)
+        strongest = np.abs(contrasts).argmax(axis=1)
+        chosen: NDArray[np.float64] = contrasts[np.arange(len(contrasts)), strongest]
+        return chosen > 0.0
 
 
 class GreedyComposer(_SystemAgent):

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilgym.agents.hidden_system import ladder as rungs
-from veilgym.agents.hidden_system.observer import Observer, Posterior
-from veilgym.agents.hidden_system.summaries import summarise, summarise_briefly
+from veilgym.agents.hidden_system.observer import ANSWERABLE, Observer, Posterior
+from veilgym.agents.hidden_system.summaries import contrast, summarise, summarise_briefly
 from veilgym.agents.hidden_system.table import read_table
 from veilgym.agents.ledger import Ledger, LedgerLine, Progress, line_of, require_scikit_learn
 from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.seeding import check_seed
+from veilgym.envs.hidden_system.grammar import PRESENT
 from veilgym.envs.hidden_system.layout import Layout
 from veilgym.envs.hidden_system.questions import GeneratedQuestions
 from veilgym.envs.hidden_system.skeletons import generate_skeletons
@@ -29,6 +30,7 @@ SHALLOW = (
     rungs.MeanRate,
     rungs.MaximumPairRate,
 )
+NEXT_RUNGS = (rungs.StrongestAttribute, rungs.GreedyComposer)  # reported, not gated
 SHALLOW_GATE = ("at most", 0.62)
 SUMMARY_GATES = {"short": ("at most", 0.84), "medium": ("at most", 0.72), "long": ("at most", 0.72)}
 IDEAL_GATE = ("at least", 0.95)
@@ -66,15 +68,16 @@ def ledger(episodes: int = 5000, training: int = 20_000, seed: int = 0, progress
             for agent in SHALLOW
         ]
         lines += summary_lines(length, task, test, gold, training, seed, progress)
-        composer = rungs.GreedyComposer(task)
-        lines.append(line_of(length, composer.name, _accuracy(composer.act_batch(test), test, gold)))
+        lines += [
+            line_of(length, agent.name, _accuracy(agent(task).act_batch(test), test, gold)) for agent in NEXT_RUNGS
+        ]
         progress(f"{length}: ideal observer")
         posterior = Observer(task).infer(test)
         scores = ((posterior.favoured > 0.5) == gold).astype(np.float64)
         lines.append(line_of(length, "ideal observer", scores, IDEAL_GATE))
         notes |= calibration_notes(length, posterior, gold)
         progress(f"{length}: observer that is told the structure")
-        lines.append(told_line(length, task, min(TOLD_INSTANCES, episodes), seed, notes))
+        lines.append(told_line(length, task, scores[:TOLD_INSTANCES], seed, notes))
     return Ledger(ENV_ID, seed, episodes, training, tuple(lines), notes)
 
 
@@ -105,7 +108,8 @@ def summary_lines(
     models: list[tuple[str, Any, Features, tuple[str, float] | None]] = [
         ("quadratic logistic regression on summaries", quadratic, summarise_briefly, SUMMARY_GATES[length]),
         ("gradient boosting on summaries", boosting, summarise, SUMMARY_GATES[length]),
-        ("gradient boosting on everything", HistGradientBoostingClassifier(random_state=0), everything, None),
+        ("gradient boosting on summaries and attribute contrasts", boosting, contrast, None),
+        ("gradient boosting on everything", boosting, everything, None),
     ]
     lines = []
     for name, model, features, gate in models:
@@ -135,7 +139,7 @@ def calibration_notes(length: str, posterior: Posterior, gold: NDArray[np.bool_]
         for b in range(BINS)
         if (edges == b).any()
     ]
-    answerable = posterior.bayes_accuracy >= 0.9
+    answerable = posterior.bayes_accuracy >= ANSWERABLE
     return {
         f"{length}, ideal observer, Brier score": round(float(((claimed - gold) ** 2).mean()), 4),
         f"{length}, ideal observer, mean Bayes accuracy claimed": round(float(posterior.bayes_accuracy.mean()), 4),
@@ -144,20 +148,16 @@ def calibration_notes(length: str, posterior: Posterior, gold: NDArray[np.bool_]
     }
 
 
-def told_line(length: str, task: Task, count: int, seed: int, notes: dict[str, Any]) -> LedgerLine:
-    """The observer that is told the structure, and how far the ideal one is below it on the same instances."""
-    skeletons = generate_skeletons(count, length, seed, split="test", balance="drawn")
-    observer = Observer(task)
-    test, gold = draw_instances(task, "test", count, seed)
-    told = (observer.infer_told(skeletons).favoured > 0.5) == gold
-    ideal = (observer.infer(test).favoured > 0.5) == gold
-    line = line_of(length, "observer told the structure", told.astype(np.float64))
-    behind = line_of(length, "", told.astype(np.float64) - ideal.astype(np.float64))
+def told_line(length: str, task: Task, ideal: NDArray[np.float64], seed: int, notes: dict[str, Any]) -> LedgerLine:
+    """The observer that is told the structure, and how far the ideal one, with the given scores, is below it."""
+    skeletons = generate_skeletons(len(ideal), length, seed, split="test", balance="drawn")
+    gold = np.array([skeleton.gold_answer == PRESENT for skeleton in skeletons])
+    told = ((Observer(task).infer_told(skeletons).favoured > 0.5) == gold).astype(np.float64)
+    behind = line_of(length, "", told - ideal)
     low, high = behind.interval or (behind.score, behind.score)
-    notes[f"{length}, ideal observer behind the one that is told (paired)"] = (
-        f"{behind.score:.4f} ({low:.4f} to {high:.4f})"
-    )
-    return line
+    name = f"{length}, ideal observer behind the one that is told (paired, {len(ideal):,} instances)"
+    notes[name] = f"{behind.score:.4f} ({low:.4f} to {high:.4f})"
+    return line_of(length, "observer told the structure", told)
 
 
 def _accuracy(actions: NDArray[np.int64], test: Observations, gold: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -71,10 +71,9 @@ class Observer:
         self._chains, self._lengths = chains, np.array([burn_in, sweeps], np.int64)
         steps = np.array([task.steps_of(name) for name in _PARTS], np.int64)
         self._grid = (steps, float(task.probability_steps))
-        clear, pivotal = Generator(task).acceptance()
+        levels, probabilities = Generator(task).acceptance()
         share = task.pivotal_share
-        # Half of the clear queries are on the favoured side; every pivotal draw is, by its query or by its twin.
-        self._prior = np.array([task.margin, share / max(pivotal, 1e-9), 2.0 * (1.0 - share) / max(clear, 1e-9)])
+        self._prior = np.array([task.margin, share / max(levels, 1e-9), (1.0 - share) / max(probabilities, 1e-9)])
         n = task.complexity
         most = int((steps[:, 1] - steps[:, 0]).max()) + 1
         self._table = np.zeros((2, 2 * task.attributes, most))
@@ -119,7 +118,10 @@ class Observer:
         query = row["query_events"][None].astype(np.int64) - 1, (row["query_attributes"] == high)[None].astype(np.int64)
         position = np.argsort(query[0][0])
         has = (cases[:, :, None] == np.arange(n)).any(axis=1)
-        carrier = int(has[cases[:, -1] >= 0].all(axis=0).argmax())
+        carriers = np.flatnonzero(has[cases[:, -1] >= 0].all(axis=0))
+        if len(carriers) != 1:
+            raise ValueError("the observer needs instances that the generator has drawn, with one event in all triples")
+        carrier = int(carriers[0])
         others = has.sum(axis=1) - has[:, carrier]
         counted = cases, bits, row["present"].astype(np.float64), row["trials"].astype(np.float64)
         program = (np.zeros((2, n), np.int64), np.zeros(n))

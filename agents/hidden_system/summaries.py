@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veilgym.agents.hidden_system.table import read_table
-from veilgym.envs.hidden_system.generator import CONTROLS
+from veilgym.agents.hidden_system.table import attribute_contrasts, controls_of, read_table
 from veilgym.envs.hidden_system.layout import Layout
 
 DECILES = np.linspace(0.0, 1.0, 11)
@@ -31,11 +30,16 @@ def summarise_briefly(observations: dict[str, NDArray[Any]], layout: Layout) -> 
     return np.concatenate([*deciles, means], axis=1)
 
 
+def contrast(observations: dict[str, NDArray[Any]], layout: Layout) -> NDArray[np.float64]:
+    """(B, F) `summarise`, and the sorted `attribute_contrasts` of the controls."""
+    differences = np.sort(attribute_contrasts(read_table(observations, layout)), axis=1)
+    return np.concatenate([summarise(observations, layout), differences], axis=1)
+
+
 def _groups(observations: dict[str, NDArray[Any]], layout: Layout) -> list[NDArray[np.float64]]:
     """Rates of single events, ordered pairs, controls and triples, by their places in the generator's table."""
-    n = len(layout.events)
-    rates = read_table(observations, layout).rates
-    return np.split(rates, np.cumsum([n, n * (n - 1), 2 * CONTROLS * (n - 1)]), axis=1)
+    rates, controls = read_table(observations, layout).rates, controls_of(layout)
+    return np.split(rates, [len(layout.events), controls.start, controls.stop], axis=1)
 
 
 def _contrasts(controls: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -126,7 +126,8 @@ class Proper(Scoring):
 
     The reward is the exact expectation of the score over the outcome, so it has no noise:
     with p the answer and P the exact probability, 1 - P (1 - p)**2 - (1 - P) p**2 for "brier" (Brier, 1950) and
-    P log(p) + (1 - P) log(1 - p) in nats for "log" (Good, 1952), where p is moved into [1e-6, 1 - 1e-6].
+    log(2) + P log(p) + (1 - P) log(1 - p) for "log" (Good, 1952), the nats by which p is better than 1/2, where p is
+    moved into [1e-6, 1 - 1e-6]. So a well-calibrated answer never earns less than a refused one, which earns 0.
     """
 
     single_space = spaces.Box(0.0, 1.0, (1,), np.float32)
@@ -148,7 +149,8 @@ class Proper(Scoring):
         if self.name == "brier":
             return 1.0 - (probability * (1.0 - p) ** 2 + (1.0 - probability) * p**2)
         p = np.clip(p, SMALLEST, 1.0 - SMALLEST)
-        return probability * np.log(p) + (1.0 - probability) * np.log1p(-p)
+        score: NDArray[np.float64] = np.log(2.0) + probability * np.log(p) + (1.0 - probability) * np.log1p(-p)
+        return score
 
     def explain(self, refusal: int, answer: Any) -> str:  # noqa: D102
         match Refusal(refusal):

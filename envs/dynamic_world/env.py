@@ -36,9 +36,9 @@ class DynamicWorldEnv(QueryEnv):
 
     ## Action Space
     `Discrete(2)`: 0 for YES, 1 for NO. With `reward="brier"` or `"log"` it is `Box(0, 1, (1,), float32)`, the
-    probability of YES. Anything else is refused: it costs nothing, changes nothing, earns 0; `info["refusal"]` holds the
-    code of `veilgym.envs.core.answers.Refusal` (0 if accepted) and `info["reason"]` a sentence. `info["action_mask"]`
-    (int8, (2,), all 1) and `action_masks()` are for agents that want a mask.
+    probability of YES. Anything else is refused: it costs nothing, changes nothing, earns 0; `info["refusal"]` holds
+    the code of `veilgym.envs.core.answers.Refusal` (0 if accepted) and `info["reason"]` a sentence.
+    `info["action_mask"]` (int8, (2,), all 1) and `action_masks()` are for agents that want a mask.
 
     ## Rewards
     1 for the right answer, else 0. With `reward="brier"` or `"log"`, see `veilgym.envs.core.answers.Proper`; the exact

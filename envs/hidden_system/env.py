@@ -60,8 +60,8 @@ class HiddenSystemEnv(QueryEnv):
     * `split`: "train" or "test", independent draws from the same distribution.
     * `shuffle_options`: draw the order of the two options for each question.
     * `reward`: "accuracy", "brier" or "log".
-    * `skeletons`: records, or the path of a file with one in each line; questions are drawn from them. With it, `length`,
-      `task`, `trials` and `margin` must be None.
+    * `skeletons`: records, or the path of a file with one in each line; questions are drawn from them. With it,
+      `length`, `task`, `trials` and `margin` must be None.
     * `render_mode`: None, "ansi" (the counts as a table), "rgb_array", or "human" through `gym.make`.
 
     Raises `ValueError` for a bad argument, `gymnasium.error.ResetNeeded` for a step before `reset` or after the end.

@@ -79,6 +79,10 @@ def _distributions(
     if set(attributes) != set(vocabulary):
         names = ", ".join(vocabulary)
         raise ValueError(f"attributes: got {dict(attributes)!r}, allowed is a level for each of {names}")
+    for name, level in attributes.items():
+        if level not in vocabulary[name]:
+            levels = ", ".join(map(str, vocabulary[name]))
+            raise ValueError(f"attributes.{name}: got {level!r}, allowed is one of the levels {levels}")
     program = compile_system(system, known, vocabulary)
     active = np.zeros(len(system.rules), np.bool_)
     activate(program.bounds, np.array([attributes[name] for name in vocabulary], np.int64), active)

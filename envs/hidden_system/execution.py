@@ -35,7 +35,7 @@ EVENT, ACTION, TARGET, MASK, WANTED = range(5)
 RULE_COLUMNS = 5
 _NEVER = -1  # a wanted state that no state equals
 
-_LOWEST, _HIGHEST = -(2**15), 2**15 - 1  # of a level
+LOWEST, HIGHEST = -(2**15), 2**15 - 1  # of a level
 
 
 @dataclass
@@ -122,7 +122,7 @@ def compile_system(system: HiddenSystem, events: Sequence[str], attributes: Attr
     if len(flags) > MOST_FLAGS:
         raise ValueError(f"hidden_system.rules: got {len(flags)} different flags, allowed are at most {MOST_FLAGS}")
     rules = np.zeros((len(system.rules), RULE_COLUMNS), np.int64)
-    bounds = np.tile(np.array([_LOWEST, _HIGHEST], np.int64), (len(system.rules), len(attributes), 1))
+    bounds = np.tile(np.array([LOWEST, HIGHEST], np.int64), (len(system.rules), len(attributes), 1))
     for row, limits, rule in zip(rules, bounds, system.rules, strict=True):
         row[EVENT], row[ACTION] = list(events).index(rule.on_event), ACTIONS.index(rule.action)
         row[TARGET] = _flag_bit(flags, rule.target) if rule.action == "SET_FLAG" else PRESENT_BIT
@@ -141,9 +141,9 @@ def _flag_bit(flags: Sequence[str], name: str) -> int:
 def _narrow(limits: NDArray[np.int64], condition: Condition) -> None:
     """Intersect a range of levels with a condition; an empty range is one whose lower end is above the upper one."""
     value = float(condition.value)  # type: ignore[arg-type]
-    low = {"EQ": math.ceil(value), "LE": _LOWEST, "GT": math.floor(value) + 1}[condition.operator]
-    high = {"EQ": math.floor(value), "LE": math.floor(value), "GT": _HIGHEST}[condition.operator]
-    limits[0], limits[1] = max(limits[0], min(low, _HIGHEST + 1)), min(limits[1], max(high, _LOWEST - 1))
+    low = {"EQ": math.ceil(value), "LE": LOWEST, "GT": math.floor(value) + 1}[condition.operator]
+    high = {"EQ": math.floor(value), "LE": math.floor(value), "GT": HIGHEST}[condition.operator]
+    limits[0], limits[1] = max(limits[0], min(low, HIGHEST + 1)), min(limits[1], max(high, LOWEST - 1))
 
 
 def _require(row: NDArray[np.int64], condition: Condition, flags: Sequence[str]) -> None:

@@ -6,15 +6,14 @@ query.
 An instance has an event that adds (the carrier), one that sets a flag, a later one that adds or vetoes if the flag is
 set, one that vetoes if an attribute has the right level, and n - 4 that add or veto likewise. Support cases are each
 event alone, each ordered pair, the carrier with each other event at three pairs of opposite combinations of levels,
-and the carrier with each pair in the query's order. Which event is which differs from instance to instance.
+and the carrier with each pair of others, in the query's order, at one pair of opposite combinations. Which event is
+which differs from instance to instance.
 
-Three symmetries keep the answer out of reach of shallow statistics:
+Two symmetries keep the answer out of reach of shallow statistics:
 
-* The favoured side is drawn before the system, and the structure, all but the probabilities, does not depend on it: one
-  is kept only if it gives queries on both sides.
-* In the pivotal share of the instances the query is drawn with a twin that differs from it in the level of one
-  attribute and has the other answer; the favoured side says which of the two is asked, so nothing but the query's own
-  levels, read against the right rules, tells the answer.
+* Every instance is drawn with a twin that has the other answer, and the favoured side, drawn before, says which of the
+  two is asked. The twins differ in the level of one attribute of the query, or in the probability of one rule that acts
+  in it; so nothing else tells the answer.
 * Every support case agrees with the query in half of its attributes, so none is more similar to it than another.
 """
 
@@ -30,7 +29,9 @@ from veilgym.envs.hidden_system.execution import (
     ADD_RECORD,
     EVENT,
     FIRST_FLAG_BIT,
+    HIGHEST,
     INVALIDATE_RECORD,
+    LOWEST,
     MASK,
     PRESENT_BIT,
     SET_FLAG,
@@ -55,11 +56,10 @@ _ADD, _FLAG, _EFFECT, _GATED_ADD, _GATED_VETO = range(5)
 _PARTS = Probabilities.__struct_fields__
 
 _STATES = FIRST_FLAG_BIT << 1
-_LOWEST, _HIGHEST = -(2**15), 2**15 - 1
-_TRIES_PER_STRUCTURE = 64
 _MOST_TRIES = 20_000
+_HAIR = 1e-9
 # Rows of the working space for integers.
-_ORDER, _POSITION, _PART, _ATTRIBUTE, _QUERY, _CASE, _AGREEING, _KEPT, _ROWS = range(9)
+_ORDER, _POSITION, _PART, _ATTRIBUTE, _QUERY, _CASE, _AGREEING, _ROWS = range(8)
 
 
 def generated_layout(task: Task) -> Layout:
@@ -68,7 +68,7 @@ def generated_layout(task: Task) -> Layout:
     return Layout(
         events=tuple(f"E{i + 1}" for i in range(n)),
         attributes=tuple(f"X{m + 1}" for m in range(task.attributes)),
-        cases=n + n * (n - 1) + 2 * CONTROLS * (n - 1) + (n - 1) * (n - 2) // 2,
+        cases=n + n * (n - 1) + 2 * CONTROLS * (n - 1) + (n - 1) * (n - 2),
         width=WIDTH,
         query_width=n,
         levels=2,
@@ -99,7 +99,6 @@ class Generator:
             np.zeros(m, np.int64),
             np.zeros(n, np.bool_),
             np.zeros(_STATES),
-            np.zeros(n),
         )
 
     def hidden(self, batch: int) -> HiddenArrays:
@@ -130,38 +129,36 @@ class Generator:
         parameters = (self._numbers, self._ranges, self._chances)
         if not _draw_batch(keys, indices, which, sides, arrays, parameters, self._scratch):
             raise ValueError(
-                f"task fields margin and probabilities: got margin {self.task.margin} with {self.task.probabilities}, "
-                f"allowed are values for which a query on either side of 1/2 turns up within {_MOST_TRIES:,} draws"
+                f"task fields margin, pivotal_share and probabilities: got {self.task.margin}, "
+                f"{self.task.pivotal_share} and {self.task.probabilities} at length {self.task.complexity}, allowed are values for which a query "
+                f"on either side of 1/2 turns up within {_MOST_TRIES:,} draws"
             )
 
     def acceptance(self, draws: int = 20_000) -> tuple[float, float]:
-        """The rates at which draws give a query that may be asked, and one that has a twin; by simulation.
+        """The rates at which draws have a twin: one that differs in a level, one that differs in a probability.
 
-        An observer needs them to weigh the two kinds of instances.
+        By simulation; an observer needs them to weigh the two kinds of instances.
         """
-        levels, hidden = np.zeros(2 * self.task.attributes, np.int16), self.hidden(1)
+        hidden, levels = self.hidden(1), np.zeros(2 * self.task.attributes, np.int16)
         open_stream(self._scratch[0], np.uint64(0), np.uint64(0))
         system = (levels, hidden.rules[0], hidden.probability[0], hidden.bounds[0])
-        clear, pivotal = _count_accepted(draws, system, (self._numbers, self._ranges, self._chances), self._scratch)
-        return clear / draws, pivotal / draws
+        parameters = (self._numbers, self._ranges, self._chances)
+        counts = [_count_twins(is_pivotal, draws, system, parameters, self._scratch) for is_pivotal in (True, False)]
+        return counts[0] / draws, counts[1] / draws
 
 
 @kernel
-def _count_accepted(draws, system, parameters, scratch):  # type: ignore[no-untyped-def]
-    stream, work = scratch[0], scratch[1]
-    levels, rules, probability, bounds = system
-    n, m, margin = parameters[0][0], parameters[0][1], parameters[2][0]
-    clear = pivotal = 0
+def _count_twins(is_pivotal, draws, system, parameters, scratch):  # type: ignore[no-untyped-def]
+    count = 0
     for _ in range(draws):
-        _draw_levels(stream, levels, m)
-        _draw_structure(levels, rules, bounds, n, m, scratch)
-        exact = _draw_query(levels, rules, probability, bounds, parameters, scratch)
-        if _is_clear(exact, margin):
-            clear += 1
-            work[_QUERY, work[_ATTRIBUTE, _gated_position(stream, work, n)]] ^= 1
-            twin = _query_probability(levels, rules, probability, bounds, n, m, scratch)
-            pivotal += _is_clear(twin, margin) and (twin > 0.5) != (exact > 0.5)
-    return clear, pivotal
+        _draw_levels(scratch[0], system[0], parameters[0][1])
+        exact = _draw_query(system, parameters, scratch)
+        if is_pivotal:
+            exact = _turn_level(exact, 1, system, parameters, scratch)
+        else:
+            exact = _turn_probability(1, system, parameters, scratch)
+        count += exact >= 0.0
+    return count
 
 
 @kernel
@@ -209,60 +206,118 @@ def _draw_levels(stream, levels, m):  # type: ignore[no-untyped-def]
 @kernel
 def _draw_system(favoured, levels, rules, probability, bounds, parameters, scratch):  # type: ignore[no-untyped-def]
     """Draw a system and a query that favours the wanted side; return its exact probability, -1 if none was found."""
-    stream, work, kept = scratch[0], scratch[1], scratch[5]
-    n, m, margin = parameters[0][0], parameters[0][1], parameters[2][0]
-    is_pivotal = next_uniform(stream) < parameters[2][1]
-    found = np.int64(-1)  # the side of a query that has been found with this structure
-    for attempt in range(_MOST_TRIES):
-        if attempt % _TRIES_PER_STRUCTURE == 0:
-            _draw_structure(levels, rules, bounds, n, m, scratch)
-            found = -1
-        exact = _draw_query(levels, rules, probability, bounds, parameters, scratch)
-        if not _is_clear(exact, margin):
-            continue
+    is_pivotal = next_uniform(scratch[0]) < parameters[2][1]
+    system = (levels, rules, probability, bounds)
+    for _ in range(_MOST_TRIES):
+        exact = _draw_query(system, parameters, scratch)
         if is_pivotal:
-            gate = work[_ATTRIBUTE, _gated_position(stream, work, n)]
-            work[_QUERY, gate] ^= 1
-            twin = _query_probability(levels, rules, probability, bounds, n, m, scratch)
-            if _is_clear(twin, margin) and (twin > 0.5) != (exact > 0.5):
-                if (twin > 0.5) == (favoured == 1):
-                    return twin
-                work[_QUERY, gate] ^= 1
-                return exact
-            continue
-        side = np.int64(exact > 0.5)
-        if found == 1 - side:
-            if side != favoured:
-                _recall(work[_KEPT], kept, probability, work[_QUERY], n, m)
-                return _query_probability(levels, rules, probability, bounds, n, m, scratch)
+            exact = _turn_level(exact, favoured, system, parameters, scratch)
+        else:
+            exact = _turn_probability(favoured, system, parameters, scratch)
+        if exact >= 0.0:
             return exact
-        if found < 0:
-            found = side
-            _recall(work[_QUERY], probability, kept, work[_KEPT], n, m)
     return -1.0
 
 
 @kernel
-def _recall(levels, probability, kept_probability, kept_levels, n, m):  # type: ignore[no-untyped-def]
-    """Copy a query's levels and its system's probabilities."""
-    for position in range(n):
-        kept_probability[position] = probability[position]
-    for k in range(m):
-        kept_levels[k] = levels[k]
+def _turn_level(exact, favoured, system, parameters, scratch):  # type: ignore[no-untyped-def]
+    """Turn the query into the one of itself and a twin that favours the wanted side, if they differ in their answers.
+
+    The twin has the other level of the attribute of one gate.
+
+    Returns:
+        The exact probability, -1 if the twin has the same answer or either is unclear.
+    """
+    work, margin = scratch[1], parameters[2][0]
+    if not _is_clear(exact, margin):
+        return -1.0
+    gate = work[_ATTRIBUTE, _draw_position(True, parameters, scratch)]
+    work[_QUERY, gate] ^= 1
+    twin = _query_probability(system, parameters, scratch)
+    if not _is_clear(twin, margin) or (twin > 0.5) == (exact > 0.5):
+        return -1.0
+    if (twin > 0.5) == (favoured == 1):
+        return twin
+    work[_QUERY, gate] ^= 1
+    return exact
 
 
 @kernel
-def _draw_query(levels, rules, probability, bounds, parameters, scratch):  # type: ignore[no-untyped-def]
-    """Draw the probabilities of a structure's rules and the query's levels; return its exact probability."""
+def _turn_probability(favoured, system, parameters, scratch):  # type: ignore[no-untyped-def]
+    """Redraw the probability of a rule that acts in the query so that the wanted side is favoured.
+
+    Accepted are only rules of which some probabilities give the one answer and some the other. The exact probability is
+    linear in each rule's probability.
+
+    Returns:
+        The exact probability, -1 if the rule is none of these.
+    """
+    stream, work, probability = scratch[0], scratch[1], system[2]
+    numbers, ranges, chances = parameters
+    position = _draw_position(False, parameters, scratch)
+    lowest, highest = ranges[work[_PART, position], 0], ranges[work[_PART, position], 1]
+    probability[position] = lowest / numbers[3]
+    low = _query_probability(system, parameters, scratch)
+    probability[position] = highest / numbers[3]
+    high = _query_probability(system, parameters, scratch)
+    rises = high > low
+    if not _favours(1 - rises, low, chances[0]) or not _favours(rises, high, chances[0]):
+        return -1.0
+    slope = (high - low) / (highest - lowest)
+    count = 0
+    for step in range(lowest, highest + 1):
+        count += _favours(favoured, low + slope * (step - lowest), chances[0])
+    left = next_below(stream, count)
+    for step in range(lowest, highest + 1):
+        if _favours(favoured, low + slope * (step - lowest), chances[0]):
+            if left == 0:
+                probability[position] = step / numbers[3]
+            left -= 1
+    return _query_probability(system, parameters, scratch)
+
+
+@kernel
+def _favours(side, exact, margin):  # type: ignore[no-untyped-def]
+    """Whether a probability is clearly on a side; with a hair more, for the rounding of an interpolation."""
+    return _is_clear(exact, margin + _HAIR) and (exact > 0.5) == (side == 1)
+
+
+@kernel
+def _draw_position(is_gated, parameters, scratch):  # type: ignore[no-untyped-def]
+    """Draw a gated position, or one whose rule acts in the query, the carrier's aside; there always is one."""
+    work, active = scratch[1], scratch[3]
+    count = 0
+    for position in range(parameters[0][0]):
+        count += _is_eligible(is_gated, position, work, active)
+    left = next_below(scratch[0], count)
+    for position in range(parameters[0][0]):
+        if _is_eligible(is_gated, position, work, active):
+            if left == 0:
+                return position
+            left -= 1
+    return -1
+
+
+@kernel
+def _is_eligible(is_gated, position, work, active):  # type: ignore[no-untyped-def]
+    if is_gated:
+        return work[_ATTRIBUTE, position] >= 0
+    return work[_PART, position] != _ADD and active[position]
+
+
+@kernel
+def _draw_query(system, parameters, scratch):  # type: ignore[no-untyped-def]
+    """Draw a system and the query's levels; return the exact probability."""
     stream, work = scratch[0], scratch[1]
     numbers, ranges, _ = parameters
+    _draw_structure(system, parameters, scratch)
     for position in range(numbers[0]):
         part = work[_PART, position]
         steps = ranges[part, 0] + next_below(stream, ranges[part, 1] - ranges[part, 0] + 1)
-        probability[position] = steps / numbers[3]
+        system[2][position] = steps / numbers[3]
     for k in range(numbers[1]):
         work[_QUERY, k] = np.int64(next_word(stream) >> np.uint64(31))
-    return _query_probability(levels, rules, probability, bounds, numbers[0], numbers[1], scratch)
+    return _query_probability(system, parameters, scratch)
 
 
 @kernel
@@ -271,9 +326,11 @@ def _is_clear(exact, margin):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _draw_structure(levels, rules, bounds, n, m, scratch):  # type: ignore[no-untyped-def]
+def _draw_structure(system, parameters, scratch):  # type: ignore[no-untyped-def]
     """Draw the query's order, what each event does, and the gates; probabilities come later."""
     stream, work = scratch[0], scratch[1]
+    levels, rules, _, bounds = system
+    n, m = parameters[0][0], parameters[0][1]
     _shuffle(stream, work[_ORDER], n)
     _shuffle(stream, work[_CASE], n)
     chosen, part = work[_CASE], work[_PART]
@@ -286,7 +343,7 @@ def _draw_structure(levels, rules, bounds, n, m, scratch):  # type: ignore[no-un
         work[_POSITION, code] = position
         row = rules[position]
         row[EVENT], row[ACTION], row[TARGET], row[MASK], row[WANTED] = code, ADD_RECORD, PRESENT_BIT, 0, 0
-        bounds[position, :, 0], bounds[position, :, 1] = _LOWEST, _HIGHEST
+        bounds[position, :, 0], bounds[position, :, 1] = LOWEST, HIGHEST
         work[_ATTRIBUTE, position] = -1
         if part[position] == _FLAG:
             row[ACTION], row[TARGET] = SET_FLAG, FIRST_FLAG_BIT
@@ -326,28 +383,14 @@ def _draw_gate(stream, low, high, bounds):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _gated_position(stream, work, n):  # type: ignore[no-untyped-def]
-    """A random position whose rule has a gate."""
-    count = 0
-    for position in range(n):
-        count += work[_ATTRIBUTE, position] >= 0
-    left = next_below(stream, count)
-    for position in range(n):
-        if work[_ATTRIBUTE, position] >= 0:
-            if left == 0:
-                return position
-            left -= 1
-    return -1
-
-
-@kernel
-def _query_probability(levels, rules, probability, bounds, n, m, scratch):  # type: ignore[no-untyped-def]
-    _, work, values, active, mass, _ = scratch
-    for k in range(m):
+def _query_probability(system, parameters, scratch):  # type: ignore[no-untyped-def]
+    _, work, values, active, mass = scratch
+    levels, rules, probability, bounds = system
+    for k in range(parameters[0][1]):
         values[k] = levels[2 * k + work[_QUERY, k]]
     activate(bounds, values, active)
     start(mass)
-    for position in range(n):
+    for position in range(parameters[0][0]):
         propagate(rules, probability, active, work[_ORDER, position], mass)
     return mass_where(mass, PRESENT_BIT)
 
@@ -377,8 +420,7 @@ def _run_cases(table, system, parameters, scratch):  # type: ignore[no-untyped-d
             for control in range(CONTROLS):
                 _draw_case(control, scratch, parameters)
                 case = _run_case(case, first, second, -1, table, system, parameters, scratch)
-                for k in range(parameters[0][1]):
-                    work[_CASE, k] ^= 1
+                _oppose(work[_CASE], parameters[0][1])
                 case = _run_case(case, first, second, -1, table, system, parameters, scratch)
     for one in range(n):
         for other in range(one + 1, n):
@@ -386,6 +428,15 @@ def _run_cases(table, system, parameters, scratch):  # type: ignore[no-untyped-d
                 first, second, third = _ordered(position, carrier, one, other)
                 _draw_case(0, scratch, parameters)
                 case = _run_case(case, first, second, third, table, system, parameters, scratch)
+                _oppose(work[_CASE], parameters[0][1])
+                case = _run_case(case, first, second, third, table, system, parameters, scratch)
+
+
+@kernel
+def _oppose(levels, m):  # type: ignore[no-untyped-def]
+    """Give every attribute its other level."""
+    for k in range(m):
+        levels[k] ^= 1
 
 
 @kernel
@@ -427,7 +478,7 @@ def _run_case(case, first, second, third, table, system, parameters, scratch):  
     """Write a case of one to three events and draw its count; return the index of the next case."""
     events, attributes, present = table
     levels, rules, probability, bounds = system
-    stream, work, values, active, mass, _ = scratch
+    stream, work, values, active, mass = scratch
     m, trials = parameters[0][1], parameters[0][2]
     for k in range(m):
         values[k] = levels[2 * k + work[_CASE, k]]

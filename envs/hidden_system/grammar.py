@@ -28,7 +28,17 @@ Options = tuple[Outcome, Outcome]
 AttributeVocabulary = dict[Name, Annotated[tuple[Level, ...], Meta(min_length=1)]]
 
 
-class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HiddenRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A record that must not print what it holds."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return []
+
+
+class Condition(HiddenRecord, frozen=True, forbid_unknown_fields=True):
     """What must hold for a rule to be tried.
 
     * source "attribute": EQ, LE or GT compare the case's value of the attribute `key` with the number `value`.
@@ -62,11 +72,8 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         elif self.key != RECORD and not isinstance(self.value, bool):
             _fail("value", self.value, "true or false for a flag")
 
-    def __repr__(self) -> str:
-        return "Condition()"
 
-
-class HiddenRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HiddenRule(HiddenRecord, frozen=True, forbid_unknown_fields=True):
     """On an event, if all conditions hold, the action happens with the given probability.
 
     `target` is "record" for ADD_RECORD and INVALIDATE_RECORD, and the flag's name for SET_FLAG.
@@ -85,11 +92,8 @@ class HiddenRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.action == "SET_FLAG" and self.target in (RECORD, INVALIDATED):
             _fail("target", self.target, "a name for a flag other than 'record' and 'invalidated'")
 
-    def __repr__(self) -> str:
-        return f"HiddenRule({self.id!r})"
 
-
-class HiddenSystem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HiddenSystem(HiddenRecord, frozen=True, forbid_unknown_fields=True):
     """The program: rules in the order in which those of one event are tried."""
 
     initial_record: Literal["ABSENT"]
@@ -98,9 +102,6 @@ class HiddenSystem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         _check_distinct("rules", [rule.id for rule in self.rules])
-
-    def __repr__(self) -> str:
-        return f"HiddenSystem({len(self.rules)} rules)"
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -144,16 +145,13 @@ class ObservationProtocol(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     outcome: str = "counted is whether the record is present or absent after the last event"
 
 
-class LatentStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LatentStep(HiddenRecord, frozen=True, forbid_unknown_fields=True):
     """Exact probabilities after an event of the query."""
 
     event: Name
     present_probability: Probability
     invalidated_probability: Probability
     flag_probabilities: dict[str, Probability]
-
-    def __repr__(self) -> str:
-        return f"LatentStep({self.event!r})"
 
 
 class BehaviorPayload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -172,7 +170,7 @@ class BehaviorPayload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         check_behavior(self)
 
 
-class BehaviorSkeleton(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BehaviorSkeleton(HiddenRecord, frozen=True, forbid_unknown_fields=True):
     """The complete record of an instance, answer included."""
 
     id: Name
@@ -194,7 +192,8 @@ class BehaviorSkeleton(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         check_system(self.hidden_system, self.event_vocabulary, self.attribute_vocabulary)
 
     def __repr__(self) -> str:
-        return f"BehaviorSkeleton(complexity={self.complexity})"  # the id tells the index, and that the favoured side
+        # Not the id: it tells the index, and that the favoured side.
+        return f"BehaviorSkeleton(complexity={self.complexity})"
 
 
 def check_behavior(behavior: BehaviorPayload | BehaviorSkeleton) -> None:

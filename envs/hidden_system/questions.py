@@ -21,6 +21,8 @@ from veilgym.envs.hidden_system.rendering.viewer import Verdict, render_instance
 from veilgym.envs.hidden_system.skeletons import FAMILY, check_skeletons, read_skeletons, sequence_name
 from veilgym.envs.hidden_system.task import Task, TaskSource, load_task
 
+_TRIAL_DRAWS = 8
+
 Skeletons = Sequence[BehaviorSkeleton] | str | os.PathLike[str]
 
 
@@ -67,6 +69,14 @@ class GeneratedQuestions(_SystemQuestions):
         self.public = self.layout.public(batch)
         self.hidden = self._generator.hidden(batch)
         self._sides = np.full(batch, DRAWN, np.int64)
+        self._try_out()
+
+    def _try_out(self) -> None:
+        """Draw some instances, so that a task that hardly has any fails when the env is made and not in an episode."""
+        count, generator = _TRIAL_DRAWS, self._generator
+        numbers, everywhere = np.arange(count, dtype=np.uint64), np.ones(count, np.bool_)
+        public, hidden = self.layout.public(count), generator.hidden(count)
+        generator.draw(numbers, numbers, everywhere, public, hidden, np.full(count, DRAWN, np.int64))
 
     def ask(self, which: NDArray[np.bool_]) -> None:  # noqa: D102
         self._generator.draw(self.keys, self.indices, which, self.public, self.hidden, self._sides)

@@ -12,13 +12,15 @@ import numpy as np
 from msgspec import Meta
 
 from veilgym.envs.core.arguments import check_count
-from veilgym.envs.core.records import from_json
+from veilgym.envs.core.records import convert, from_json
 from veilgym.envs.core.seeding import check_seed, check_split, derive_key
 from veilgym.envs.hidden_system.evaluator import gold_answer, latent_trace, present_probability
 from veilgym.envs.hidden_system.execution import (
     ACTION,
     ACTIONS,
     EVENT,
+    HIGHEST,
+    LOWEST,
     MASK,
     SET_FLAG,
     Program,
@@ -49,7 +51,6 @@ from veilgym.envs.hidden_system.task import Task, TaskSource, load_task
 FAMILY = "HiddenSystem-v0"
 _CHUNK = 256
 _TOLERANCE = 1e-12
-_LOWEST, _HIGHEST = -(2**15), 2**15 - 1
 
 
 def generate_skeletons(
@@ -146,9 +147,9 @@ def _read_rule(program: Program, rule: int, layout: Layout) -> HiddenRule:
 def _read_gate(name: str, low: int, high: int) -> Iterator[Condition]:
     if low == high:
         yield Condition("attribute", name, "EQ", low)
-    elif low > _LOWEST:
+    elif low > LOWEST:
         yield Condition("attribute", name, "GT", low - 1)
-    elif high < _HIGHEST:
+    elif high < HIGHEST:
         yield Condition("attribute", name, "LE", high)
 
 
@@ -222,9 +223,9 @@ def run_system(file: SystemFile, seed: int = 0) -> BehaviorSkeleton:
         seed: Names the draw of the counts.
 
     Raises:
-        ValueError: a case or a rule names something unknown, the query is among the support cases, or its exact
-            probability is one half.
+        ValueError: a field is wrong, a case or a rule names something unknown, or the query is among the support cases.
     """
+    file = convert(msgspec.to_builtins(file), SystemFile, "system field")  # records made in Python are not checked
     events, vocabulary = file.event_vocabulary, file.attribute_vocabulary
     check_system(file.hidden_system, events, vocabulary)
     rng = np.random.Generator(np.random.Philox(key=derive_key(FAMILY, "written", file.id, check_seed(seed))))
@@ -247,10 +248,7 @@ def run_system(file: SystemFile, seed: int = 0) -> BehaviorSkeleton:
         query_case=query,
         answer_options=(PRESENT, ABSENT),
     )
-    skeleton = _complete(file.id, payload, file.hidden_system)
-    if skeleton.gold_present_probability == 0.5:
-        raise ValueError("query_case: got an exact probability of one half, allowed is any other")
-    return skeleton
+    return _complete(file.id, payload, file.hidden_system)
 
 
 def read_skeletons(path: str | os.PathLike[str]) -> list[BehaviorSkeleton]:
@@ -273,7 +271,9 @@ def check_skeletons(skeletons: Sequence[BehaviorSkeleton]) -> list[BehaviorSkele
     """
     if not isinstance(skeletons, Sequence) or not all(isinstance(s, BehaviorSkeleton) for s in skeletons):
         raise ValueError(f"skeletons must be a path or a sequence of BehaviorSkeleton, got {skeletons!r}")
-    for skeleton in skeletons:
+    # Through plain data: records made in Python are not checked, and the copies share no mapping with the caller's.
+    copies = [convert(msgspec.to_builtins(s), BehaviorSkeleton, f"skeletons[{i}]") for i, s in enumerate(skeletons)]
+    for skeleton in copies:
         query, vocabulary = skeleton.query_case, skeleton.attribute_vocabulary
         trace = latent_trace(skeleton.hidden_system, query.attributes, query.events, vocabulary)
         exact, got = trace[-1].present_probability, skeleton.gold_present_probability
@@ -286,7 +286,7 @@ def check_skeletons(skeletons: Sequence[BehaviorSkeleton]) -> list[BehaviorSkele
             raise ValueError(
                 f"{skeleton.id}.latent_trace: got other probabilities than the system's, allowed are these"
             )
-    return list(skeletons)
+    return copies
 
 
 def _agree(recorded: Sequence[LatentStep], exact: Sequence[LatentStep]) -> bool:

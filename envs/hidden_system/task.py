@@ -25,11 +25,11 @@ _Range = tuple[Annotated[float, Meta(ge=0, le=1)], Annotated[float, Meta(ge=0, l
 class Probabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The range, both ends included, from which a rule's probability is drawn, by the rule's part in the system."""
 
-    add: _Range = (0.4, 0.95)
-    flag: _Range = (0.5, 0.95)
-    effect: _Range = (0.5, 0.95)
-    gated_add: _Range = (0.4, 0.95)
-    gated_veto: _Range = (0.4, 0.95)
+    add: _Range = (0.5, 0.95)
+    flag: _Range = (0.2, 0.95)
+    effect: _Range = (0.2, 0.95)
+    gated_add: _Range = (0.2, 0.95)
+    gated_veto: _Range = (0.1, 0.95)
 
 
 class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,7 +41,8 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         trials: Trials per support case, 1 to 1,000; None for 48 up to four events and 64 above.
         margin: Queries whose exact probability is nearer to 1/2 than this are not asked.
         attributes: How many attributes a case has, 4 to 8.
-        pivotal_share: The share of instances whose answer changes if one attribute of the query changes its level.
+        pivotal_share: The share of instances whose answer turns on the level of one attribute of the query; in the
+            others it turns on the probability of one rule.
         probability_steps: N; probabilities are multiples of 1/N, 1 to 1,000.
         probabilities: Ranges of the rules' probabilities.
     """
@@ -53,7 +54,7 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trials: Annotated[int, Meta(ge=1, le=1000)] | None = None
     margin: Annotated[float, Meta(ge=0, lt=0.5)] = 0.08
     attributes: Annotated[int, Meta(ge=4, le=8)] = 4
-    pivotal_share: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    pivotal_share: Annotated[float, Meta(ge=0, le=1)] = 0.4
     probability_steps: Annotated[int, Meta(ge=1, le=1000)] = 20
     probabilities: Probabilities = Probabilities()
 
