@@ -130,8 +130,8 @@ class Generator:
         if not _draw_batch(keys, indices, which, sides, arrays, parameters, self._scratch):
             raise ValueError(
                 f"task fields margin, pivotal_share and probabilities: got {self.task.margin}, "
-                f"{self.task.pivotal_share} and {self.task.probabilities} at length {self.task.complexity}, allowed are values for which a query "
-                f"on either side of 1/2 turns up within {_MOST_TRIES:,} draws"
+                f"{self.task.pivotal_share} and {self.task.probabilities} at length {self.task.complexity}, "
+                f"allowed are values for which a query on either side of 1/2 turns up within {_MOST_TRIES:,} draws"
             )
 
     def acceptance(self, draws: int = 20_000) -> tuple[float, float]:
