@@ -17,7 +17,7 @@ class HiddenSystemEnv(QueryEnv):
     ordered pair, and controls. Asked is whether PRESENT or ABSENT is more probable after all n events in the query's
     order, under attributes that no experiment had. Which event does what is drawn anew for each episode.
 
-    n is 4 for "short", 6 for "medium", 8 for "long". There are M = 4 attributes, C = 37, 76 or 127 support cases of up
+    n is 4 for "short", 6 for "medium", 8 for "long". There are M = 4 attributes, C = 40, 86 or 148 support cases of up
     to W = 3 events, and 48 trials for each of them up to n = 4, 64 above.
 
     ## Observation Space
@@ -25,10 +25,10 @@ class HiddenSystemEnv(QueryEnv):
 
     | key | dtype | shape | range | meaning |
     |---|---|---|---|---|
-    | `events` | int8 | (111,) [C W] | 0 to n | events of the support cases, 1 for the first event; 0 for none |
-    | `attributes` | int16 | (148,) [C M] | 0 to 9 | the level of each attribute in each support case |
-    | `trials` | int16 | (37,) [C] | 0 to 48 | trials of each case; 0 where there is no case |
-    | `present` | int16 | (37,) [C] | 0 to 48 | in how many of them the record was present at the end |
+    | `events` | int8 | (120,) [C W] | 0 to n | events of the support cases, 1 for the first event; 0 for none |
+    | `attributes` | int16 | (160,) [C M] | 0 to 9 | the level of each attribute in each support case |
+    | `trials` | int16 | (40,) [C] | 0 to 48 | trials of each case; 0 where there is no case |
+    | `present` | int16 | (40,) [C] | 0 to 48 | in how many of them the record was present at the end |
     | `query_events` | int8 | (4,) [n] | 0 to n | events of the query |
     | `query_attributes` | int16 | (4,) [M] | 0 to 9 | the level of each attribute in the query |
     | `levels` | int16 | (8,) [M L] | 0 to 9 | the L = 2 levels that each attribute may have |

@@ -140,3 +140,25 @@ class Short(Uneven):
 def test_evaluate__what_is_no_agent(agent, message):
     with pytest.raises(ValueError, match=message):
         evaluate(agent, CIRCUITS, episodes=2)
+
+
+class Undecided(Agent):
+    name = "undecided"
+    description = "an option that there is not"
+
+    def act_batch(self, observations):
+        return np.full(len(observations["events"]), 7)
+
+
+def test_evaluate__ends_an_episode_in_which_every_answer_is_refused():
+    with pytest.warns(RuntimeWarning, match="answer 7 is unknown"):
+        result = evaluate(Undecided(), "HiddenSystem-v0", episodes=3, num_envs=2)
+    assert result.truncated.all()
+    assert result.refused.tolist() == [64, 64, 64]
+    assert not result.scores.any()
+
+
+@pytest.mark.parametrize("arguments", [{"reward": "log"}, {"skeletons": []}])
+def test_load_ladder__refuses_what_its_agents_cannot_answer(arguments):
+    with pytest.raises(ValueError, match=f"needs {next(iter(arguments))}"):
+        load_ladder("HiddenSystem-v0", **arguments)

@@ -122,6 +122,19 @@ def test_nearest_case__most_events_then_most_levels_then_the_mean():
     assert not says_present(agent, [*two, ((1, 3, 4), "-++-", 0)])
 
 
+@pytest.mark.parametrize("strongest", range(4))
+def test_strongest_attribute__reads_the_attribute_that_matters_most(strongest):
+    observations = evaluate(rungs.MajorityClass(TASK), ID, 30, seed=1).observations
+    levels = observations["attributes"].reshape(30, -1, 4) == observations["query_attributes"][:, None]
+    signs = np.where(levels, 1, -1)
+    agent = rungs.StrongestAttribute(TASK)
+    for better in (1, -1):
+        other = -better * signs[:, :, (strongest + 1) % 4]
+        present = 24 + 16 * better * signs[:, :, strongest] + 5 * other
+        altered = observations | {"present": present.astype(np.int16)}
+        np.testing.assert_array_equal(agent.act_batch(altered), 0 if better == 1 else 1)
+
+
 def composed(base, gated, flagged=(24, 24)):
     """A complete table: event 1 adds at `base`, 2 has the rates `gated` if its gate (X3) is open in the query or not.
 

@@ -333,22 +333,22 @@ def renamed(observations, events, attributes):
 
 @pytest.mark.parametrize("length", [4, 6])
 def test_observer__names_do_not_matter(answered, length):
-    observations, found, *_ = answered[length]
-    observations = take(observations, slice(40))
+    observations = take(answered[length][0], slice(30))
     other = renamed(observations, np.arange(length)[::-1], np.array([2, 0, 3, 1]))
-    differ = abs(Observer(load_task(length=length)).infer(other).favoured - found.favoured[:40])
-    assert differ.mean() < 0.01
-    assert np.sort(differ)[-2] < 0.1
+    observer = Observer(load_task(length=length), chains=12)
+    differ = abs(observer.infer(other).favoured - observer.infer(observations).favoured)
+    assert differ.mean() < 0.015
+    assert differ.max() < 0.3
 
 
 def test_observer__order_of_options_does_not_matter():
     plain, *_ = draw(DEFAULT, 30, seed=3)
     swapped, *_ = draw(DEFAULT, 30, seed=3, shuffle_options=True)
     assert 0 < swapped["options"].sum() < 30
-    observer = Observer(DEFAULT)
+    observer = Observer(DEFAULT, chains=12)
     differ = abs(observer.infer(plain).favoured - observer.infer(swapped).favoured)
-    assert differ.mean() < 0.01
-    assert differ.max() < 0.1
+    assert differ.mean() < 0.015
+    assert differ.max() < 0.3
 
 
 @pytest.mark.parametrize("fields", [{"length": 10}, {"length": 5, "attributes": 5}, {"length": 4, "attributes": 8}])
