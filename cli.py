@@ -146,6 +146,7 @@ def ledger(
         measures = [(entry.id, load_ledger(entry)) for entry in dict.fromkeys(entries)]
         for name, _ in measures:
             _check_writable(out / f"{name}.json")
+            _check_writable(out / f"{name}.md")
         for name, measure in measures:
             with _progress(name, None) as progress:
 

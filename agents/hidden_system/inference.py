@@ -29,6 +29,7 @@ import math
 
 from veilgym.envs.core.elementary import kernel
 from veilgym.envs.core.philox import next_below, next_uniform
+from veilgym.envs.hidden_system.generator import is_clear
 
 ADD, FLAG, EFFECT_ADD, EFFECT_VETO, GATED_ADD, GATED_VETO = range(6)
 FREE_CLASS, FLAG_CLASS, EFFECT_CLASS, ADD_CLASS = range(4)
@@ -367,7 +368,7 @@ def query_weight(query, program, grid, prior):  # type: ignore[no-untyped-def]
     events, bits = query
     system, probability = program
     exact = case_rate(0, events, bits, system, probability, _NONE, _NONE)
-    if not _is_clear(exact, prior[0]):
+    if not is_clear(exact, prior[0]):
         return 0.0, exact
     gated = acting = 0
     levels = probabilities = 0.0
@@ -378,7 +379,7 @@ def query_weight(query, program, grid, prior):  # type: ignore[no-untyped-def]
             bits[0, gate >> 1] ^= 1
             twin = case_rate(0, events, bits, system, probability, _NONE, _NONE)
             bits[0, gate >> 1] ^= 1
-            levels += _is_clear(twin, prior[0]) and (twin > 0.5) != (exact > 0.5)
+            levels += is_clear(twin, prior[0]) and (twin > 0.5) != (exact > 0.5)
         if system[PART, event] != ADD and (gate < 0 or bits[0, gate >> 1] == gate & 1):
             acting += 1
             probabilities += _probability_weight(event, exact, query, program, grid, prior[0])
@@ -396,18 +397,23 @@ def _probability_weight(event, exact, query, program, grid, margin):  # type: ig
     off = case_rate(0, query[0], query[1], program[0], program[1], event, _NONE)
     on = case_rate(0, query[0], query[1], program[0], program[1], event, part)
     low, high = off + (on - off) * lowest / grid[1], off + (on - off) * highest / grid[1]
-    if not _is_clear(low, margin) or not _is_clear(high, margin) or (low > 0.5) == (high > 0.5):
+    if not is_clear(low, margin) or not is_clear(high, margin) or (low > 0.5) == (high > 0.5):
         return 0.0
     count = 0
     for step in range(lowest, highest + 1):
         value = off + (on - off) * step / grid[1]
-        count += _is_clear(value, margin) and (value > 0.5) == (exact > 0.5)
+        count += is_clear(value, margin) and (value > 0.5) == (exact > 0.5)
     return (highest - lowest + 1) / max(1, count)
 
 
 @kernel
-def _is_clear(exact, margin):  # type: ignore[no-untyped-def]
-    return abs(exact - 0.5) >= margin and exact != 0.5
+def _total_log_likelihood(data, program):  # type: ignore[no-untyped-def]
+    cases, bits, present, trials = data[0], data[1], data[2], data[3]
+    total = 0.0
+    for c in range(cases.shape[0]):
+        rate = case_rate(c, cases, bits, program[0], program[1], _NONE, _NONE)
+        total += log_likelihood(present[c], trials[c], rate)
+    return total
 
 
 @kernel
@@ -418,8 +424,8 @@ def sample(stream, is_told, lengths, carrier, position, data, alone, query, prog
         is_told: whether `program` holds the true parts and gates, which are kept.
         lengths: sweeps before those that count, and sweeps that count.
         carrier: code; position: (n,) place of each event in the query.
-        work: table, saved program, weights (n,), and out (3,), to which are added: the weights, the weights where
-            PRESENT is favoured, and the weighted probabilities of PRESENT.
+        work: table, saved program, weights (n,), and out (4,), to which are added: the weights, the weights where
+            PRESENT is favoured, the weighted probabilities of PRESENT, and the mean log likelihood.
     """
     table, saved, weights, out = work
     if not is_told:
@@ -431,3 +437,4 @@ def sample(stream, is_told, lengths, carrier, position, data, alone, query, prog
             out[0] += weight
             out[1] += weight if exact > 0.5 else 0.0
             out[2] += weight * exact
+            out[3] += _total_log_likelihood(data, program) / lengths[1]

@@ -20,6 +20,7 @@ from veilgym.envs.hidden_system.task import Task
 Observations = dict[str, NDArray[Any]]
 
 ANSWERABLE = 0.9  # Bayes accuracy from which an instance counts as answerable
+FAR_BELOW = 8.0
 _PARTS = ("add", "flag", "effect", "effect", "gated_add", "gated_veto")  # in the order of the parts of `inference`
 
 
@@ -61,12 +62,13 @@ class Observer:
 
     Args:
         task: What the instances are drawn from.
-        chains: Chains per instance, each from a start of its own.
+        chains: Chains per instance, each from a start of its own. One that has stayed at programs whose mean log
+            likelihood is more than `FAR_BELOW` below that of the best chain is left out.
         burn_in: Sweeps of a chain that do not count.
         sweeps: Sweeps of a chain that count.
     """
 
-    def __init__(self, task: Task, chains: int = 4, burn_in: int = 6, sweeps: int = 60) -> None:
+    def __init__(self, task: Task, chains: int = 8, burn_in: int = 12, sweeps: int = 40) -> None:
         self.task, self.layout = task, generated_layout(task)
         self._chains, self._lengths = chains, np.array([burn_in, sweeps], np.int64)
         steps = np.array([task.steps_of(name) for name in _PARTS], np.int64)
@@ -129,6 +131,7 @@ class Observer:
             self._tell(system, high, program)
         stream = np.zeros(STREAM_WORDS, np.uint64)
         key = derive_key(*(row[name].tobytes().hex() for name in sorted(row)))
+        outs = np.zeros((self._chains, 4))
         for chain in range(self._chains):
             open_stream(stream, np.uint64(key), np.uint64(chain))
             inference.sample(
@@ -143,8 +146,10 @@ class Observer:
                 program,
                 self._grid,
                 self._prior,
-                (self._table, self._saved, np.zeros(n), out),
+                (self._table, self._saved, np.zeros(n), outs[chain]),
             )
+        kept = outs[outs[:, 3] >= outs[:, 3].max() - FAR_BELOW]
+        out[:] = kept[:, :3].sum(axis=0)
 
     def _tell(self, system: HiddenSystem, high: NDArray[Any], program: tuple[NDArray[Any], NDArray[Any]]) -> None:
         """Write a system's parts and gates, and probabilities in the middle of their ranges, into `program`."""

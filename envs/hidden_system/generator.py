@@ -229,12 +229,12 @@ def _turn_level(exact, favoured, system, parameters, scratch):  # type: ignore[n
         The exact probability, -1 if the twin has the same answer or either is unclear.
     """
     work, margin = scratch[1], parameters[2][0]
-    if not _is_clear(exact, margin):
+    if not is_clear(exact, margin):
         return -1.0
     gate = work[_ATTRIBUTE, _draw_position(True, parameters, scratch)]
     work[_QUERY, gate] ^= 1
     twin = _query_probability(system, parameters, scratch)
-    if not _is_clear(twin, margin) or (twin > 0.5) == (exact > 0.5):
+    if not is_clear(twin, margin) or (twin > 0.5) == (exact > 0.5):
         return -1.0
     if (twin > 0.5) == (favoured == 1):
         return twin
@@ -278,8 +278,8 @@ def _turn_probability(favoured, system, parameters, scratch):  # type: ignore[no
 
 @kernel
 def _favours(side, exact, margin):  # type: ignore[no-untyped-def]
-    """Whether a probability is clearly on a side; with a hair more, for the rounding of an interpolation."""
-    return _is_clear(exact, margin + _HAIR) and (exact > 0.5) == (side == 1)
+    """Whether a probability is clearly on a side."""
+    return is_clear(exact, margin) and (exact > 0.5) == (side == 1)
 
 
 @kernel
@@ -321,8 +321,9 @@ def _draw_query(system, parameters, scratch):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _is_clear(exact, margin):  # type: ignore[no-untyped-def]
-    return abs(exact - 0.5) >= margin and exact != 0.5
+def is_clear(exact, margin):  # type: ignore[no-untyped-def]
+    """Whether a probability is far enough from one half; a hair nearer is, for another order of rounding."""
+    return abs(exact - 0.5) >= max(margin - _HAIR, _HAIR)
 
 
 @kernel

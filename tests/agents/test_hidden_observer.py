@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from veilgym.agents.hidden_system.inference import ADD, EFFECT_ADD, EFFECT_VETO, FLAG, GATED_VETO, query_weight
 from veilgym.agents.hidden_system.observer import Observer, Posterior
 from veilgym.envs.hidden_system import generate_skeletons, renderer_payload
 from veilgym.envs.hidden_system.generator import Generator, generated_layout
@@ -76,10 +77,11 @@ class Enumeration:
             asked[kind, is_open] = 1.0 * level, self.is_clear(exact) * np.mean([factor for _, factor in turns], axis=0)
             self.accepted[kind, is_open] = np.array([level.mean(), np.mean([accepted for accepted, _ in turns])])
         share, total = np.array([self.share, 1.0 - self.share]), np.mean(list(self.accepted.values()), axis=0)
-        self.weights = {
-            key: ((level * share[0] / total[0] + turn * 0.5 * share[1] / total[1]).reshape(shape) @ sums)
-            for key, (level, turn) in asked.items()
+        self.ratios = {
+            key: level * share[0] / total[0] + turn * 0.5 * share[1] / total[1] for key, (level, turn) in asked.items()
         }
+        self.weights = {key: ratio.reshape(shape) @ sums for key, ratio in self.ratios.items()}
+        self.values = steps
 
     @staticmethod
     def steps(task, name):
@@ -181,6 +183,25 @@ def test_observer__more_chains_come_nearer_to_the_exact_posterior(exact):
     long = differences(Observer(task, chains=16, sweeps=100).infer(observations), expected)
     assert long[2] < short[2] / 2.0, (short, long)
     assert (long < [0.012, 0.08, 0.005, 0.03]).all(), long
+
+
+@pytest.mark.parametrize("task", [DEFAULT, SMALL], ids=["default", "small"])
+def test_query_weight__density_of_the_query(task):
+    """Density over prior, without a chain; the observer knows the chances to be accepted from a simulation."""
+    enumeration, observer, rng = Enumeration(task), Observer(task), np.random.default_rng(3)
+    query = np.array([[2, 0, 3, 1]]), np.array([[1, 0, 0, 1]])
+    found, expected = [], []
+    for _ in range(600):
+        kind, is_open = ("add", "veto")[rng.integers(2)], bool(rng.integers(2))
+        places = [rng.integers(len(values)) for values in enumeration.values]
+        add, veto, flag, effect = (values[place] for values, place in zip(enumeration.values, places, strict=True))
+        system = np.array([[GATED_VETO, ADD, FLAG, EFFECT_ADD if kind == "add" else EFFECT_VETO], [-1] * 4])
+        system[1, 0] = 2 * 3 + is_open  # the last attribute, which has its higher level
+        program = system, np.array([veto, add, flag, effect])
+        found.append(query_weight(query, program, observer._grid, observer._prior)[0])
+        expected.append(enumeration.ratios[kind, is_open][tuple(places)])
+    assert 0 < np.count_nonzero(expected) < 600
+    np.testing.assert_allclose(found, expected, rtol=0.06)
 
 
 def test_generator__law_of_structures_and_sides():

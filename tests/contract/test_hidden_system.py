@@ -125,6 +125,21 @@ def test_shuffle_options__shows_both_orders_and_pays_by_what_is_shown():
     assert 15 < sum(orders) < 45
 
 
+@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
+@pytest.mark.parametrize(
+    "task",
+    [
+        {"margin": 0.499},
+        {"probabilities": {part: [1, 1] for part in ("add", "flag", "effect", "gated_add", "gated_veto")}},
+    ],
+    ids=["margin", "no probability to change"],
+)
+def test_task__that_cannot_be_satisfied_fails_when_the_env_is_made(make, task):
+    with pytest.raises(ValueError, match="task fields margin, pivotal_share and probabilities: got"):
+        make(ID, task=task)
+    make(ID, task={**task, "margin": 0.08, "pivotal_share": 1.0}).reset(seed=0)
+
+
 def test_task__as_a_mapping_or_arguments_plays_the_same(freeze):
     task = {"length": 5, "trials": 20, "margin": 0.1}
     for one, other in (

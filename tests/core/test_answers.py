@@ -81,11 +81,11 @@ def test_accuracy__scores_each_element_by_its_own_question():
         (BRIER, 0.5, 0.9, 0.75),
         (BRIER, 0.9, 0.9, 0.91),  # 1 - 0.9 * 0.01 - 0.1 * 0.81
         (BRIER, 0.2, 0.7, 0.54),  # 1 - 0.7 * 0.64 - 0.3 * 0.04
-        (LOG, 1.0, 1.0, -1.000000500000333e-06),
-        (LOG, 0.0, 1.0, -13.815510557964274),
-        (LOG, 0.5, 0.123, -0.6931471805599453),
-        (LOG, 0.25, 0.75, -1.1116412889528632),  # 0.75 log(1/4) + 0.25 log(3/4)
-        (LOG, 1.0, 0.5, -6.907755778982137),  # log(1 - 1e-6) / 2 + log(1e-6) / 2, to 1e-10
+        (LOG, 1.0, 1.0, 0.6931461805594453),
+        (LOG, 0.0, 1.0, -13.122363377404328),
+        (LOG, 0.5, 0.123, 0.0),
+        (LOG, 0.25, 0.75, -0.4184941083929179),  # log(2) + 0.75 log(1/4) + 0.25 log(3/4)
+        (LOG, 1.0, 0.5, -6.214608598422192),  # log(2) + log(1 - 1e-6) / 2 + log(1e-6) / 2, to 1e-10
     ],
 )
 def test_proper_score__of_hand_computed_cases(scoring, answer, probability, expected):
@@ -97,7 +97,7 @@ def test_proper_score__is_the_mean_over_outcomes(answer, probability):
     p = min(max(answer, SMALLEST), 1 - SMALLEST)
     brier = probability * (1 - (1 - answer) ** 2) + (1 - probability) * (1 - (0 - answer) ** 2)
     assert score(BRIER, [answer], probability)[0] == pytest.approx(brier, abs=1e-12)
-    log = probability * math.log(p) + (1 - probability) * math.log(1 - p)
+    log = math.log(2) + probability * math.log(p) + (1 - probability) * math.log(1 - p)
     assert score(LOG, [answer], probability)[0] == pytest.approx(log, abs=1e-9)
 
 
@@ -127,8 +127,14 @@ def test_log_score__is_finite_and_bounded_at_the_ends():
     for probability in (0.0, 0.5, 1.0):
         scores = score(LOG, ends, probability)
         assert np.isfinite(scores).all()
-        assert (scores >= math.log(SMALLEST) - 1e-12).all()
-        assert (scores <= 0).all()
+        assert (scores >= math.log(2) + math.log(SMALLEST) - 1e-12).all()
+        assert (scores <= math.log(2)).all()
+
+
+@given(probability=st.floats(0, 1))
+def test_log_score__is_what_an_answer_adds_to_one_half(probability):
+    assert score(LOG, [0.5], probability)[0] == pytest.approx(0, abs=1e-15)
+    assert score(LOG, [probability], probability)[0] >= -1e-15  # so calibrated answers earn no less than refused ones
 
 
 # Reading

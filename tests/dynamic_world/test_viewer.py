@@ -28,6 +28,7 @@ from veilgym.envs.dynamic_world.grammar import (
     check_event,
 )
 from veilgym.envs.dynamic_world.rendering import graph_panel
+from veilgym.envs.dynamic_world.rendering.graph_panel import Graph
 from veilgym.envs.dynamic_world.rendering.neighbourhood import Fan, edges_of, fans_of
 from veilgym.envs.dynamic_world.rendering.viewer import Verdict, event_text, render_world
 from veilgym.envs.hidden_system.rendering.page import Page, measure, spread
@@ -447,6 +448,40 @@ def test_words_keep_apart_and_whole(size: str, answer: str | None, monkeypatch: 
             assert box.right <= 1260
             assert box.top >= 20
             assert box.bottom <= 700
+
+
+@EVERY_SIZE
+def test_fans_keep_to_their_halves(size: str) -> None:
+    for world in worlds(size):
+        graph = Graph(renderer_payload(world), Box(40, 80, 940, 570))
+        half = graph.symbol_width / 2
+        assert [box.top for box in graph.boxes] == [94, 94]
+        assert graph.boxes[0].right + 16 == pytest.approx(graph.boxes[1].left)
+        for fan, box, places in zip(graph.fans, graph.boxes, graph.places, strict=True):
+            assert sorted(places) == sorted(name for names in fan.rows.values() for name in names)
+            for x, y in places.values():
+                assert box.left + half < x < box.right - half
+                assert box.top + 9 < y < box.bottom - 9
+        (left, right), (first, second) = world.query.arguments, graph.places
+        # Of two entities neither is seen to be the higher one.
+        assert world.query.predicate == "MEMBER" or first[left][1] == second[right][1]
+
+
+def test_full_rows_tell_how_many_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"E{i:03d}" for i in range(42)]
+    events = [
+        event(i, i, "RELATE", relation="ABOVE", higher=names[i % 2], lower=low, region="R1")
+        for i, low in enumerate(names[2:], 2)
+    ]
+    types: Any = dict.fromkeys(names, "Entity")
+    payload = replace(TOWER, entity_types=types, events=events, query=Query("ABOVE", (names[0], names[1]), 50))
+    words, symbols = Words(monkeypatch), Symbols(monkeypatch)
+    picture(payload)
+    monkeypatch.undo()
+    drawn = len(symbols.boxes) // 2 - 1
+    assert 5 < drawn < 15
+    assert [text for text, _ in words.boxes].count(f"+{20 - drawn}") == 2
+    assert overlaps(symbols.boxes) == overlaps(words.boxes) == []
 
 
 def test_words_of_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:

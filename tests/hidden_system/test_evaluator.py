@@ -158,6 +158,14 @@ def test_evaluator__refuses_unknown_attributes_and_missing_levels(written):
             evaluate(system, {"dose": 1, "age": 3}, ["a"], {"dose": (1,)})
 
 
+@pytest.mark.parametrize("level", [2, 0, -1, 10**400, 1.5])
+def test_evaluator__refuses_a_level_outside_the_vocabulary(written, level):
+    system = convert(written(("a", "ADD", 0.9, ("dose", "GT", 3)), dose=[1, 4]), HiddenSystem, "system")
+    for evaluate in (present_probability, latent_trace):
+        with pytest.raises(ValueError, match=r"^attributes\.dose: got .*, allowed is one of the levels 1, 4$"):
+            evaluate(system, {"dose": level}, ["a"], {"dose": (1, 4)})
+
+
 @pytest.mark.parametrize("value", [10**400, math.inf, -math.inf, math.nan], ids=["huge", "inf", "-inf", "nan"])
 def test_evaluator__a_condition_with_an_impossible_number_is_refused_by_name(written, value):
     document = written(("a", "ADD", 0.9, ("dose", "LE", value)), dose=[1])

@@ -21,7 +21,7 @@ from veilgym.envs.hidden_system.task import load_task
 LENGTHS = range(4, 11)
 EVERY_LENGTH = pytest.mark.parametrize("length", LENGTHS)
 PROBABILITIES = {
-    "add": (0.4, 0.95), "flag": (0.5, 0.95), "effect": (0.5, 0.95), "gated add": (0.4, 0.95), "gated veto": (0.4, 0.95),
+    "add": (0.5, 0.95), "flag": (0.2, 0.95), "effect": (0.2, 0.95), "gated add": (0.2, 0.95), "gated veto": (0.1, 0.95),
 }  # fmt: skip
 # Columns of a rule table and bits of a state, as in the docstring of `Program`.
 EVENT, ACTION, TARGET, MASK, WANTED = range(5)
@@ -124,15 +124,26 @@ def test_system__probabilities_are_multiples_of_a_twentieth_within_their_ranges(
 
 
 def test_system__probabilities_are_uniform_over_the_whole_of_their_ranges():
-    """Without a margin and twins every query may be asked, so nothing selects the probability of the flag."""
-    probabilities = {"flag": [0.1, 0.5], "add": [0.5, 0.5]}
-    arrays = draw(4000, margin=0.0, pivotal_share=0.0, probabilities=probabilities)
+    """Where the flag has no effect and twins differ in a level, nothing selects the probability of the flag."""
+    probabilities = {"flag": [0.1, 0.5], "effect": [0.0, 0.0], "add": [0.7, 0.7]}
+    arrays = draw(4000, margin=0.0, pivotal_share=1.0, probabilities=probabilities)
     rules, probability = arrays["hidden rules"], arrays["hidden probability"]
     flags = probability[rules[..., ACTION] == SET_FLAG]
     assert sorted(set(flags.tolist())) == [k / 20 for k in range(2, 11)]
     assert stats.chisquare(np.unique(flags, return_counts=True)[1]).pvalue > RARE
     is_carrier = (rules[..., MASK] == 0) & (rules[..., ACTION] == ADD) & ~is_gated(arrays)
-    assert set(probability[is_carrier].tolist()) == {0.5}
+    assert set(probability[is_carrier].tolist()) == {0.7}
+
+
+@pytest.mark.parametrize(("side", "steps"), [(0, range(11, 20)), (1, range(2, 8))])
+def test_system__a_redrawn_probability_is_uniform_over_those_that_give_the_asked_answer(side, steps):
+    """Only the veto can turn the answer; it leaves 0.9 (1 - v), which is clear of one half below 0.36 and from 0.54."""
+    probabilities = {"add": [0.9, 0.9], "flag": [1.0, 1.0], "effect": [0.0, 0.0], "gated_veto": [0.1, 0.95]}
+    arrays = draw(4000, pivotal_share=0.0, probabilities=probabilities, sides=side)
+    vetoes = arrays["hidden probability"][is_gated(arrays)]
+    values, counts = np.unique(vetoes, return_counts=True)
+    assert values.tolist() == [step / 20 for step in steps]
+    assert stats.chisquare(counts).pvalue > RARE
 
 
 @EVERY_LENGTH
@@ -147,9 +158,10 @@ def test_support__has_the_specified_cases(documents, length):
         for other in others:  # the controls, in the query's order
             expected[tuple(sorted((carrier, other), key=query.index))] += 6
         for pair in itertools.combinations(others, 2):
-            expected[tuple(sorted((carrier, *pair), key=query.index))] += 1
+            expected[tuple(sorted((carrier, *pair), key=query.index))] += 2
         assert Counter(tuple(case["events"]) for case in document["support_cases"]) == expected
         assert [case["id"] for case in document["support_cases"]] == [f"C{i + 1}" for i in range(expected.total())]
+        assert expected.total() == {4: 40, 5: 61, 6: 86, 7: 115, 8: 148, 9: 185, 10: 226}[length]
         setter, effect = (next(e for e, part in parts.items() if part == kind) for kind in ("flag", "effect"))
         assert expected[(setter, effect)] >= 1
         assert expected[(effect, setter)] >= 1
@@ -170,6 +182,10 @@ def test_support__controls_are_pairs_that_differ_in_every_attribute(documents, l
                 assert all({low[name], high[name]} == set(levels) for name, levels in vocabulary.items())
             # With four attributes these are all that agree with the query in half.
             assert len({tuple(case.values()) for case in cases}) == 6
+        triples = [cases for events, cases in by_events.items() if len(events) == 3]
+        assert len(triples) == (length - 1) * (length - 2) // 2
+        for one, other in triples:
+            assert all({one[name], other[name]} == set(levels) for name, levels in vocabulary.items())
 
 
 @pytest.mark.parametrize("attributes", [4, 5, 6, 7, 8])
@@ -183,6 +199,9 @@ def test_support__controls_are_opposite_and_distinct_for_any_number_of_attribute
     assert (cases.sum(axis=3) == levels.sum(axis=4)).all()
     for control in cases.reshape(-1, 6, attributes):
         assert len({tuple(row) for row in control.tolist()}) == 6
+    triples = arrays["attributes"].reshape(count, -1, attributes)[:, first + 6 * (n - 1) :]
+    triples = triples.reshape(count, (n - 1) * (n - 2) // 2, 2, attributes)
+    assert (triples.sum(axis=2) == levels[:, :, 0].sum(axis=3)).all()
 
 
 @EVERY_LENGTH
@@ -317,7 +336,7 @@ def test_counts__of_single_additions_follow_the_binomial_law(trials):
 @pytest.mark.parametrize("trials", [1, 1000])
 def test_counts__of_certain_outcomes_are_certain(trials):
     ones = {part: [1.0, 1.0] for part in ("add", "flag", "effect", "gated_add", "gated_veto")}
-    arrays = draw(300, length=6, trials=trials, pivotal_share=0.0, probabilities=ones)
+    arrays = draw(300, length=6, trials=trials, pivotal_share=1.0, probabilities=ones)
     assert set(np.unique(arrays["hidden present"]).tolist()) == {0.0, 1.0}
     assert set(np.unique(arrays["present"]).tolist()) == {0, trials}
 
@@ -400,15 +419,18 @@ def test_skeletons__seeds_splits_and_indices_share_nothing():
         {"probabilities": {"add": [0.0, 0.0], "gated_add": [0.0, 0.0], "effect": [0.0, 0.0]}},
         {"pivotal_share": 1.0, "probabilities": {"gated_add": [0.0, 0.0], "gated_veto": [0.0, 0.0]}},
         {"probabilities": {"gated_veto": [1.0, 1.0], "add": [0.5, 0.5], "effect": [0.0, 0.0]}, "margin": 0.4},
+        # Rules of one probability each can have no twin of another.
+        {"probabilities": {part.replace(" ", "_"): [1.0, 1.0] for part in PROBABILITIES}},
     ],
 )
 def test_draw__of_a_task_that_cannot_be_satisfied_fails_quickly_and_names_the_fields(task):
     draw(1)  # compiled
     started = time.perf_counter()
-    with pytest.raises(ValueError, match="task fields margin and probabilities") as error:
+    with pytest.raises(ValueError, match=r"^task fields margin, pivotal_share and probabilities: got") as error:
         generate_skeletons(20, task=task)
     assert time.perf_counter() - started < 2
-    assert f"margin {task.get('margin', 0.08)}" in str(error.value)
+    got = f"got {task.get('margin', 0.08)}, {task.get('pivotal_share', 0.4)} and {load_task(task).probabilities}"
+    assert f"{got} at length 4, allowed are values for which" in str(error.value)
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
@@ -445,11 +467,6 @@ def check_independent(a, b):
     """Two labels of the instances are independent, by a chi-square test over the values that are not too rare."""
     table = np.array([[np.sum((a == x) & (b == y)) for y in np.unique(b)] for x in np.unique(a)])
     assert stats.chi2_contingency(table[table.sum(axis=1) > 40]).pvalue > RARE
-
-
-def guess_accuracy(label, answer):
-    """How often the answer is right that goes most often with a label."""
-    return sum(max(np.sum(answer[label == x]), np.sum(~answer[label == x])) for x in np.unique(label)) / answer.size
 
 
 def structure_labels(arrays):
@@ -511,75 +528,98 @@ def test_symmetry__the_answer_does_not_depend_on_codes_attributes_or_order(many)
         check_independent(levels[:, m, 1] - levels[:, m, 0], present)
 
 
-def test_symmetry__the_answer_can_hardly_be_guessed_from_the_structure(many):
-    """A structure that gives no query for the drawn side is replaced, so a slight dependence is left."""
-    present = many["hidden present"] > 0.5
-    for name, label in structure_labels(many).items():
-        assert guess_accuracy(label, present) < 0.565, name
-
-
-@pytest.mark.parametrize("length", [4, 8, 10])
-def test_symmetry__structure_of_a_pivotal_instance_does_not_depend_on_the_answer(length):
-    one, other = (draw(1000, length=length, pivotal_share=1.0, sides=side) for side in (0, 1))
-    for name in ("hidden rules", "hidden bounds", "hidden probability", "levels", "query_events"):
-        assert (one[name] == other[name]).all(), name
-    assert ((one["query_attributes"] != other["query_attributes"]).sum(axis=1) == 1).all()
-    drawn = draw(5000, length=length, pivotal_share=1.0)
-    for label in structure_labels(drawn).values():
-        check_independent(label, drawn["hidden present"] > 0.5)
-
-
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("length", [4, 6, 8, 10])
-def test_symmetry__structure_does_not_depend_on_the_answer(length):
-    """The favoured side is drawn before the system, and structures do not depend on it (docstring of the generator)."""
-    one, other = (draw(1000, length=length, sides=side) for side in (0, 1))
-    same = (one["hidden rules"] == other["hidden rules"]).all(axis=(1, 2))
-    same &= (one["hidden bounds"] == other["hidden bounds"]).all(axis=(1, 2, 3))
-    assert same.all(), f"{(~same).mean():.1%} of the structures differ"
+def test_symmetry__the_answer_is_even_whatever_the_structure(length, share):
+    """Within five standard deviations, for every value of every label."""
+    arrays = draw(MANY, seed=2, length=length, pivotal_share=share)
+    present = arrays["hidden present"] > 0.5
+    for name, label in structure_labels(arrays).items():
+        for value in np.unique(label):
+            chosen = present[label == value]
+            assert abs(chosen.sum() - chosen.size / 2) <= 5 * (chosen.size / 4) ** 0.5 + 1, (name, value)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("length", [4, 6, 8, 10])
+def test_symmetry__twins_differ_in_one_level_or_one_probability_and_nothing_else(length, share):
+    """The favoured side only picks one of two twins, so the two sides of a key are twins: nothing else can tell."""
+    one, other = (draw(1000, length=length, pivotal_share=share, sides=side) for side in (0, 1))
+    for name in ("hidden rules", "hidden bounds", "levels", "query_events", "options"):
+        assert (one[name] == other[name]).all(), name
+    levels = (one["query_attributes"] != other["query_attributes"]).sum(axis=1)
+    probabilities = (one["hidden probability"] != other["hidden probability"]).sum(axis=1)
+    assert (levels + probabilities == 1).all()
+    assert stats.binomtest(int(levels.sum()), 1000, share).pvalue > RARE
 
 
 def draw_by_hand(rng, n):
-    """A system, a query's attributes and those of its twin, drawn from the described distribution by other code."""
+    """A system, a query's attributes and the part of each event, drawn from the described law by other code."""
     low, high = rng.integers(1, 5, 4), rng.integers(6, 10, 4)
     free = rng.permutation(n)
-    parts = dict.fromkeys(range(n), "gated")
+    parts = {event: ("gated add", "gated veto")[rng.integers(2)] for event in range(n)}
     parts[free[0]], parts[min(free[1], free[2])], parts[max(free[1], free[2])] = "add", "flag", "effect"
-    rules, gates = [], []
+    parts[free[3]] = "gated veto"
+    rules = []
     for event in range(n):
         kind, conditions = parts[event], []
-        action = {"add": "ADD_RECORD", "flag": "SET_FLAG"}.get(kind) or ["ADD_RECORD", "INVALIDATE_RECORD"][
-            rng.integers(2)
-        ]
+        action = {"flag": "SET_FLAG", "gated veto": "INVALIDATE_RECORD"}.get(kind, "ADD_RECORD")
         if kind == "effect":
+            action = ("ADD_RECORD", "INVALIDATE_RECORD")[rng.integers(2)]
             conditions = [{"source": "state", "key": "flag", "operator": "IS_SET", "value": None}]
-        elif kind == "gated":
-            action = "INVALIDATE_RECORD" if event == free[3] else action
+        elif kind.startswith("gated"):
             gate = int(rng.integers(4))
-            gates.append(gate)
             opening = int((low, high)[rng.integers(2)][gate])
             conditions = [{"source": "attribute", "key": gate, "operator": "EQ", "value": opening}]
-        probability = rng.integers(10 if kind in ("flag", "effect") else 8, 20) / 20
+        least, most = (round(20 * bound) for bound in PROBABILITIES[kind])
+        probability = rng.integers(least, most + 1) / 20
         rule = {"on_event": event, "conditions": conditions, "probability": probability, "action": action}
         rules.append({**rule, "target": "flag" if kind == "flag" else "record"})
-    is_high = rng.integers(0, 2, 4)
-    attributes = {m: int((low, high)[is_high[m]][m]) for m in range(4)}
-    turned = gates[rng.integers(len(gates))]
-    twin = {**attributes, turned: int((high, low)[is_high[turned]][turned])}
-    return {"rules": rules}, attributes, twin
+    levels = {m: (int(low[m]), int(high[m])) for m in range(4)}
+    attributes = {m: pair[rng.integers(2)] for m, pair in levels.items()}
+    return {"rules": rules}, attributes, levels, parts
+
+
+def acts(rule, attributes):
+    """Whether a rule has no gate, or its gate is open."""
+    gates = [condition for condition in rule["conditions"] if condition["source"] == "attribute"]
+    return all(is_open(gate, attributes[gate["key"]]) for gate in gates)
+
+
+def with_probability(system, i, probability):
+    """The system with another probability of its rule `i`."""
+    rules = list(system["rules"])
+    rules[i] = {**rules[i], "probability": probability}
+    return {**system, "rules": rules}
+
+
+def are_opposite(one, other, margin):
+    """Whether two exact probabilities are clear of one half on different sides."""
+    return min(abs(one - 0.5), abs(other - 0.5)) >= margin - 1e-12 and (one > 0.5) != (other > 0.5)
 
 
 @pytest.mark.parametrize(("length", "margin"), [(4, 0.08), (4, 0.25), (6, 0.08)])
 def test_acceptance__agrees_with_draws_by_other_code(length, margin, brute_force):
+    def exact(system, attributes):
+        return brute_force(system, attributes, range(length))[-1]["present_probability"]
+
     rng, count = np.random.default_rng(length), 1500
-    clear = pivotal = 0
+    by_level = by_probability = 0
     for _ in range(count):
-        system, *both = draw_by_hand(rng, length)
-        query, twin = (brute_force(system, a, range(length))[-1]["present_probability"] for a in both)
-        is_clear = abs(query - 0.5) >= margin
-        clear += is_clear
-        pivotal += is_clear and abs(twin - 0.5) >= margin and (query > 0.5) != (twin > 0.5)
+        system, attributes, levels, parts = draw_by_hand(rng, length)
+        gates = [c["key"] for rule in system["rules"] for c in rule["conditions"] if c["source"] == "attribute"]
+        turned = gates[rng.integers(len(gates))]
+        twin = {**attributes, turned: sum(levels[turned]) - attributes[turned]}
+        by_level += are_opposite(exact(system, attributes), exact(system, twin), margin)
+        acting = [
+            event for event in range(length) if parts[event] != "add" and acts(system["rules"][event], attributes)
+        ]
+        changed = acting[rng.integers(len(acting))]
+        low, high = (exact(with_probability(system, changed, p), attributes) for p in PROBABILITIES[parts[changed]])
+        by_probability += are_opposite(low, high, margin)
     rates = Generator(load_task(length=length, margin=margin)).acceptance()
-    for rate, mine in zip(rates, (clear / count, pivotal / count), strict=True):
+    for rate, mine in zip(rates, (by_level / count, by_probability / count), strict=True):
+        assert 0 < mine < 1
         assert abs(rate - mine) < 5.5 * (mine * (1 - mine) * (1 / count + 1 / 20_000)) ** 0.5
     assert Generator(load_task(length=length, margin=margin)).acceptance() == rates
 
@@ -600,6 +640,41 @@ def test_twin__one_changed_level_turns_the_answer_of_every_pivotal_instance(leng
         assert turning
         turned.update(turning)
     assert set(turned) == {"X1", "X2", "X3", "X4"}
+
+
+@pytest.mark.parametrize("length", [4, 6, 9])
+def test_twin__one_changed_probability_turns_the_answer_of_every_other_instance(length, brute_force):
+    """The exact probability is linear in each probability, so the ends of a range show whether any turns the answer."""
+    turned = Counter()
+    for skeleton in generate_skeletons(60, length, seed=4, task={"pivotal_share": 0.0}):
+        document: Any = json.loads(to_json(skeleton))
+        query, system = document["query_case"], document["hidden_system"]
+        turning = []
+        for i, rule in enumerate(system["rules"]):
+            part = part_of(rule)
+            if part != "add" and acts(rule, query["attributes"]):
+                twins = [with_probability(system, i, probability) for probability in PROBABILITIES[part]]
+                ends = [
+                    brute_force(twin, query["attributes"], query["events"])[-1]["present_probability"] for twin in twins
+                ]
+                if are_opposite(*ends, 0.08):
+                    turning.append(part)
+        assert turning
+        turned.update(turning)
+    # Between an addition of 0.2 and one of 0.95 there is hardly ever room for both answers, beside a carrier of 0.5.
+    assert set(turned) - {"gated add"} == {"flag", "effect", "gated veto"}
+
+
+def test_twin__may_turn_on_any_rule_that_acts_but_the_carrier():
+    one, other = (draw(2000, length=8, pivotal_share=0.0, sides=side) for side in (0, 1))
+    turned = (one["hidden probability"] != other["hidden probability"]).argmax(axis=1)
+    rows = np.arange(2000)
+    bounds, attributes = one["hidden bounds"][rows, turned], one["query_attributes"]
+    assert ((bounds[..., 0] <= attributes) & (attributes <= bounds[..., 1])).all()
+    counts = Counter(parts_by_position(one)[rows, turned].tolist())
+    assert set(counts) == {"flag", "effect", "gated"}
+    assert min(counts.values()) > 100
+    assert min(np.bincount(turned, minlength=8)) > 100
 
 
 def test_twin__may_turn_on_any_gate():

@@ -30,13 +30,13 @@ def test_packaged_file__holds_the_defaults_of_the_record():
 def test_default_task__has_the_published_figures():
     task = load_task()
     assert (task.complexity, task.trials_per_case, task.margin, task.attributes) == (4, 48, 0.08, 4)
-    assert (task.pivotal_share, task.probability_steps, task.title) == (0.5, 20, TITLE)
+    assert (task.pivotal_share, task.probability_steps, task.title) == (0.4, 20, TITLE)
     assert {part: getattr(task.probabilities, part) for part in PARTS} == {
-        "add": (0.4, 0.95),
-        "flag": (0.5, 0.95),
-        "effect": (0.5, 0.95),
-        "gated_add": (0.4, 0.95),
-        "gated_veto": (0.4, 0.95),
+        "add": (0.5, 0.95),
+        "flag": (0.2, 0.95),
+        "effect": (0.2, 0.95),
+        "gated_add": (0.2, 0.95),
+        "gated_veto": (0.1, 0.95),
     }
 
 
@@ -78,7 +78,7 @@ def test_load_task__leaves_the_callers_document_alone():
     task = load_task(original, length="long")
     assert original == before
     original["probabilities"]["add"][0] = 0.9
-    assert task.probabilities.add == (0.4, 0.95)
+    assert task.probabilities.add == (0.5, 0.95)
 
 
 def test_task__is_frozen_hashable_and_picklable():
