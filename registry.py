@@ -50,6 +50,16 @@ ENTRIES: tuple[Entry, ...] = (
         has_length=True,
         ledger="veilgym.agents.hidden_system.ledger:ledger",
     ),
+    Entry(
+        id="DynamicWorld-v0",
+        entry_point="veilgym.envs.dynamic_world.env:DynamicWorldEnv",
+        vector_entry_point="veilgym.envs.dynamic_world.vector_env:DynamicWorldVectorEnv",
+        max_episode_steps=None,
+        reward_threshold=0.95,
+        ladder="veilgym.agents.dynamic_world.ladder:ladder",
+        has_length=True,
+        ledger="veilgym.agents.dynamic_world.ledger:ledger",
+    ),
 )
 
 

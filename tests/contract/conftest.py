@@ -193,13 +193,16 @@ def _stated_malformed(batch: int) -> list[Any]:
 def _query_overwrite(env: gym.Env[Any, Any], rng: np.random.Generator) -> None:
     questions = env.unwrapped._questions
     for array in _hidden_arrays(questions):
-        random = rng.integers(2**31, size=array.shape) if array.dtype.kind in "iu" else rng.random(array.shape)
+        whole = rng.integers(2 if array.dtype.kind == "b" else 2**31, size=array.shape)
+        random = whole if array.dtype.kind in "biu" else rng.random(array.shape)
         array[...] = random.astype(array.dtype)
 
 
 def _query_plant(env: gym.Env[Any, Any]) -> list[float]:
     canaries: list[float] = []
     for array in _hidden_arrays(env.unwrapped._questions):
+        if array.dtype.kind == "b":  # true is no canary: it is everywhere
+            continue
         number = len(canaries) + np.arange(array.size).reshape(array.shape)
         is_integer = array.dtype.kind in "iu"
         array[...] = (700_001 + 13 * number if is_integer else 0.123456789012345 + 0.000123 * number).astype(
@@ -213,11 +216,15 @@ def _hidden_arrays(questions: Any) -> list[np.ndarray[Any, Any]]:
     """What the engine of a query family knows and does not show: of generated, or of recorded instances."""
     if hasattr(questions, "hidden"):
         return [questions.keys, questions.indices, *vars(questions.hidden).values()]
+    if hasattr(questions, "worlds"):
+        return [questions.keys, questions.indices, questions.worlds.is_yes, *questions._simulator.state[:1]]
     return [questions.keys, questions.indices, questions._probabilities]
 
 
 NAN_AT_THE_END = np.zeros((8, 2))
 NAN_AT_THE_END[-1, -1] = np.nan
+
+MOVES = {"weight": 20, "probability": 0.9}
 
 FAMILIES = {
     "CausalCircuits-v0": Family(
@@ -274,6 +281,16 @@ FAMILIES = {
         ),
     ),
 }
+FAMILIES["DynamicWorld-v0"] = replace(
+    FAMILIES["HiddenSystem-v0"],
+    wrong=(
+        *({"length": value} for value in (1, 100, "tiny", True, 4.5)),
+        *({"entity_count": value} for value in (7, 4097, True, 64.5)),
+        *({"simulation_steps": value} for value in (0, 100_001, True, 2.5)),
+        *({"reward": value} for value in ("mse", None, 1)),
+        {"task": 5},
+    ),
+)
 
 
 def _stating(family: Family) -> Family:
@@ -317,6 +334,13 @@ def variants(entry: Entry) -> list[Subject]:
             "task": (lambda: {"task": task}, family),
             "skeletons": (lambda: {"skeletons": skeletons()}, family),
             "skeletons,log": (lambda: {"skeletons": skeletons(5), "reward": "log", "shuffle_options": True}, stating),
+        }
+    if entry.id == "DynamicWorld-v0":
+        changes |= {f"length={n}": (lambda n=n: {"length": n}, family) for n in (3, "long")}
+        task = {"length": 4, "entity_count": 64, "simulation_steps": 500, "transitions": {"move": MOVES}}
+        changes |= {
+            "reward=brier": (lambda: {"reward": "brier"}, _stating(family)),
+            "task": (lambda: {"task": task}, family),
         }
     return [default, *(Subject(f"{entry.id}:{name}", entry, *change[::-1]) for name, change in changes.items())]
 

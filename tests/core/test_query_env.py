@@ -128,7 +128,7 @@ def test_step__ends_with_the_first_accepted_answer_and_shows_the_same_question()
     ("reward", "expected"),
     [
         ("brier", lambda p, chance: 1 - chance * (1 - p) ** 2 - (1 - chance) * p**2),
-        ("log", lambda p, chance: chance * np.log(p) + (1 - chance) * np.log(1 - p)),
+        ("log", lambda p, chance: np.log(2) + chance * np.log(p) + (1 - chance) * np.log(1 - p)),
     ],
 )
 def test_step__pays_the_expected_score_of_the_first_option_in_any_order(reward, expected):

@@ -154,7 +154,6 @@ def test_cases_of_one_sequence_stand_side_by_side() -> None:
         "Two events",
         "Two events again",
         "Three events",
-        "Three events again",
     ]
     assert {case.id for group in groups for case in group.cases} == {case.id for case in payload.support_cases}
     for group in groups:
@@ -162,7 +161,7 @@ def test_cases_of_one_sequence_stand_side_by_side() -> None:
         assert {len(events) for events in sequences} == {group.length}
         changes = sum(one != other for one, other in pairwise(sequences))
         assert changes == len(set(sequences)) - 1
-        assert group.is_again or len(set(sequences)) == len(sequences)
+        assert group.is_again or group.length > 2 or len(set(sequences)) == len(sequences)
 
 
 def test_text_of_a_small_payload() -> None:

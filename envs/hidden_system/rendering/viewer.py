@@ -70,7 +70,7 @@ class Group(NamedTuple):
 
     Attributes:
         length: How many events each has.
-        is_again: Whether these are further cases of sequences that another group has.
+        is_again: Whether these are only further cases of sequences that another group has.
         cases: In the order of the payload, those of one sequence side by side.
     """
 
@@ -86,7 +86,10 @@ class Group(NamedTuple):
 
 
 def group_cases(cases: Sequence[BehaviorCase]) -> list[Group]:
-    """Put the cases of each number of events together, the first of a sequence apart from further ones (controls)."""
+    """Put the cases of each number of events together, those of one sequence side by side.
+
+    Of single events and pairs, which a matrix shows, the first case of a sequence is apart from further ones (controls).
+    """
     first: dict[tuple[str, ...], BehaviorCase] = {}
     again: dict[tuple[str, ...], list[BehaviorCase]] = {}
     for case in cases:
@@ -94,9 +97,13 @@ def group_cases(cases: Sequence[BehaviorCase]) -> list[Group]:
             again.setdefault(case.events, []).append(case)
     groups = []
     for length in sorted({len(events) for events in first}):
-        firsts = (case for events, case in first.items() if len(events) == length)
-        further = (case for events, more in again.items() if len(events) == length for case in more)
-        groups += [Group(length, False, tuple(firsts)), Group(length, True, tuple(further))]
+        firsts = [case for events, case in first.items() if len(events) == length]
+        if length > 2:
+            cases_of = ((case, *again.get(case.events, ())) for case in firsts)
+            groups.append(Group(length, False, tuple(case for cases in cases_of for case in cases)))
+        else:
+            further = (case for events, more in again.items() if len(events) == length for case in more)
+            groups += [Group(length, False, tuple(firsts)), Group(length, True, tuple(further))]
     return [group for group in groups if group.cases]
 
 
