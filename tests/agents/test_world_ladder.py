@@ -341,6 +341,17 @@ def test_classifiers__find_a_shortcut_where_there_is_one():
         assert line.score > 0.7, line.strategy
 
 
+def test_classifiers__see_what_their_names_say():
+    """Where only the features two steps away tell the answer, in another way for each family."""
+    rng = np.random.default_rng(0)
+    near, far = (rng.normal(size=(600, 3)).astype(np.float32) for _ in range(2))
+    family = rng.integers(2, size=600).astype(np.int32)
+    everything = shortcuts.Features(near, far, family, (far[:, 0] > 0) == (family == 0))
+    lines = shortcuts.classifier_lines("some", everything, everything, lambda _: None)
+    assert lines[0].score < 0.65
+    assert min(line.score for line in lines[2:]) > 0.95
+
+
 def test_one_hop__of_a_small_history():
     events = [
         ("MOVE", 0, 24, 26),
@@ -361,6 +372,18 @@ def test_one_hop__of_a_small_history():
     np.testing.assert_array_equal(difference, left - right)
     apart = one_hop(history_of([("DISJOINT", A, B)], ("MEMBER", 0, A)))[0]
     assert (apart[12 + 42], apart[12 + 43 + 42]) == (0, 1)
+
+
+def test_one_hop__last_word_on_a_flag():
+    events = [
+        ("SET_STATE", 0, 0, 1, 0),
+        ("SET_STATE", 0, 0, 0, 1),
+        ("SET_STATE", 1, 1, 0, 1),
+        ("SET_STATE", 1, 1, 1, 0),
+    ]
+    table = one_hop(history_of(events))[0]
+    assert table[15:17].tolist() == [1, 0]
+    assert table[43 + 15 : 43 + 17].tolist() == [0, -1]
 
 
 def test_two_hop__counts_walks(drawn):

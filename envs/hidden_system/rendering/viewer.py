@@ -88,7 +88,7 @@ class Group(NamedTuple):
 def group_cases(cases: Sequence[BehaviorCase]) -> list[Group]:
     """Put the cases of each number of events together, those of one sequence side by side.
 
-    Of single events and pairs, which a matrix shows, the first case of a sequence is apart from further ones (controls).
+    Of single events and pairs, which a matrix shows, a sequence's first case is apart from further ones (controls).
     """
     first: dict[tuple[str, ...], BehaviorCase] = {}
     again: dict[tuple[str, ...], list[BehaviorCase]] = {}
