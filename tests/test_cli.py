@@ -137,7 +137,7 @@ def test_bench__length_mistakes(arguments, message, tmp_path, monkeypatch):
 
 
 def test_ledger__table_and_page(tmp_path):
-    result = run("ledger", "--episodes", 3, "--training", 40, "--seed", 5, "--out", tmp_path)
+    result = run("ledger", "HiddenSystem-v0", "--episodes", 3, "--training", 40, "--seed", 5, "--out", tmp_path)
     assert result.exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["HiddenSystem-v0.json", "HiddenSystem-v0.md"]
     document = json.loads((tmp_path / "HiddenSystem-v0.json").read_text("utf-8"))

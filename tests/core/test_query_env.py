@@ -138,7 +138,9 @@ def test_step__pays_the_expected_score_of_the_first_option_in_any_order(reward, 
         env.reset(seed=seed)
         a = number(seed, 0)
         seen.add(a % 2)
-        assert env.step(np.array([0.3], np.float32))[1] == pytest.approx(expected(np.float32(0.3), a / 96), rel=1e-6)
+        assert env.step(np.array([0.3], np.float32))[1] == pytest.approx(
+            expected(float(np.float32(0.3)), a / 96), rel=1e-6
+        )
     assert seen == {0, 1}
     assert "action_mask" not in env.reset()[1]
     assert env.action_masks().shape == (0,)
