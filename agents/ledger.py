@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from veilgym import __version__
 from veilgym.agents.statistics import mean_interval
+from veilgym.envs.core.arguments import check_count
+from veilgym.envs.core.seeding import check_seed
 from veilgym.registry import Entry
 
 Progress = Callable[[str], None]
@@ -116,6 +118,14 @@ def load_ledger(entry: Entry) -> Callable[..., Ledger]:
     if entry.ledger is None:
         raise ValueError(f"{entry.id} has no shortcut ledger; its shallow strategies are in its ladder (veilgym bench)")
     return cast("Callable[..., Ledger]", load_env_creator(entry.ledger))
+
+
+def check_arguments(episodes: Any, training: Any, seed: Any) -> None:
+    """Raise a `ValueError` if a ledger cannot be measured with these arguments, or if there is no scikit-learn."""
+    check_count("episodes", episodes)
+    check_count("training", training)
+    check_seed(seed)
+    require_scikit_learn()
 
 
 def require_scikit_learn() -> None:

@@ -15,9 +15,8 @@ from veilgym.agents.dynamic_world import ladder as rungs
 from veilgym.agents.dynamic_world.features import one_hop, two_hop
 from veilgym.agents.dynamic_world.history import Observations, read_history
 from veilgym.agents.dynamic_world.inference import YES, decide
-from veilgym.agents.ledger import Ledger, LedgerLine, Progress, line_of, require_scikit_learn
-from veilgym.envs.core.arguments import check_count
-from veilgym.envs.core.seeding import Split, check_seed
+from veilgym.agents.ledger import Ledger, LedgerLine, Progress, check_arguments, line_of
+from veilgym.envs.core.seeding import Split
 from veilgym.envs.dynamic_world.grammar import PUBLIC_FAMILIES
 from veilgym.envs.dynamic_world.observation import observe, types_of
 from veilgym.envs.dynamic_world.task import LENGTHS, Task, make_task
@@ -63,10 +62,7 @@ def ledger(episodes: int = 5000, training: int = 20_000, seed: int = 0, progress
     Raises:
         ValueError: an argument is wrong, or scikit-learn is missing.
     """
-    check_count("episodes", episodes)
-    check_count("training", training)
-    check_seed(seed)
-    require_scikit_learn()
+    check_arguments(episodes, training, seed)
     lines: list[LedgerLine] = []
     notes: dict[str, Any] = {}
     for length in LENGTHS:

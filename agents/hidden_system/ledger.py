@@ -12,9 +12,8 @@ from veilgym.agents.hidden_system import ladder as rungs
 from veilgym.agents.hidden_system.observer import ANSWERABLE, Observer, Posterior
 from veilgym.agents.hidden_system.summaries import contrast, summarise, summarise_briefly
 from veilgym.agents.hidden_system.table import read_table
-from veilgym.agents.ledger import Ledger, LedgerLine, Progress, line_of, require_scikit_learn
-from veilgym.envs.core.arguments import check_count
-from veilgym.envs.core.seeding import check_seed
+from veilgym.agents.ledger import Ledger, LedgerLine, Progress, check_arguments, line_of
+from veilgym.envs.hidden_system.generator import generated_layout
 from veilgym.envs.hidden_system.grammar import PRESENT
 from veilgym.envs.hidden_system.layout import Layout
 from veilgym.envs.hidden_system.questions import GeneratedQuestions
@@ -53,10 +52,7 @@ def ledger(episodes: int = 5000, training: int = 20_000, seed: int = 0, progress
     Raises:
         ValueError: an argument is wrong, or scikit-learn is missing.
     """
-    check_count("episodes", episodes)
-    check_count("training", training)
-    check_seed(seed)
-    require_scikit_learn()
+    check_arguments(episodes, training, seed)
     lines: list[LedgerLine] = []
     notes: dict[str, Any] = {}
     for length in PRESETS:
@@ -100,7 +96,7 @@ def summary_lines(
     from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
     train, train_gold = draw_instances(task, "train", training, seed)
-    layout = GeneratedQuestions(task, 1, "train", shuffle_options=False).layout
+    layout = generated_layout(task)
     quadratic = make_pipeline(
         StandardScaler(), PolynomialFeatures(2), StandardScaler(), LogisticRegression(C=0.003, max_iter=200)
     )

@@ -31,3 +31,8 @@ def require_matplotlib() -> None:
 def printable(text: str) -> str:
     """The text with white space collapsed; characters that a terminal may not show, or may obey, as escapes."""
     return " ".join(text.split()).encode("unicode_escape").decode()
+
+
+def reward_text(reward: float) -> str:
+    """At most four significant digits."""
+    return f"{reward:.4g}"

@@ -1,6 +1,7 @@
 """The language of dynamic worlds: records with the field names of the specification, and their JSON.
 
-Every record refuses unknown fields and values outside the vocabulary; `encode` and `decode` are inverse to each other.
+Every record refuses unknown fields and values outside the vocabulary; `decode` is the inverse of
+`veilgym.envs.core.records.to_json`.
 What may be shown of a world is `WorldPayload`; `WorldSkeleton` bears the answer.
 """
 
@@ -256,11 +257,6 @@ class WorldPayload(Record, frozen=True):
 
 
 R = TypeVar("R", bound=Record)
-
-
-def encode(record: Record) -> bytes:
-    """The canonical JSON of a record: its fields in order, other keys sorted, no spaces."""
-    return msgspec.json.encode(record, order="deterministic")
 
 
 def decode(document: bytes | str, record_type: type[R]) -> R:

@@ -43,7 +43,8 @@ class WorldQuestions(Questions):
 
     def render(self, i: int, mode: str, answer: NDArray[Any] | None, reward: float) -> Any:
         """World `i` as text or as an image; the verdict and the proof only after the answer."""
-        payload = decode({key: array[i] for key, array in self.observe().items()}, self.task)
+        alone = observe(self.worlds.only(i), self.task, self._types)
+        payload = decode({key: array[0] for key, array in alone.items()}, self.task)
         if answer is None:
             return render_world(payload, None, mode)
         said = f"{float(answer[0]):.2f} YES" if np.ndim(answer) else OPTIONS[int(answer)]

@@ -52,6 +52,10 @@ class Worlds:
     def __repr__(self) -> str:
         return f"Worlds(batch={len(self.num_events)})"
 
+    def only(self, i: int) -> Worlds:
+        """World `i` as a batch of one, as views."""
+        return Worlds(*(array[i : i + 1] for array in vars(self).values()))
+
 
 class Simulator:
     """Makes the worlds of a task, by its own program or another one. Not to be shared between threads.

@@ -11,8 +11,9 @@ import clingo
 import numpy as np
 import pytest
 
+from veilgym.envs.core.records import to_json
 from veilgym.envs.dynamic_world import generate_worlds, renderer_payload
-from veilgym.envs.dynamic_world.grammar import WorldSkeleton, encode
+from veilgym.envs.dynamic_world.grammar import WorldSkeleton
 
 Json = dict[str, Any]
 
@@ -24,12 +25,12 @@ def some_worlds(length: int, count: int = 60, seed: int = 5) -> list[WorldSkelet
 
 @functools.cache
 def skeletons(length: int, count: int = 60, seed: int = 5) -> list[Json]:
-    return [json.loads(encode(world)) for world in some_worlds(length, count, seed)]
+    return [json.loads(to_json(world)) for world in some_worlds(length, count, seed)]
 
 
 @functools.cache
 def payloads(length: int, count: int = 60, seed: int = 5) -> list[Json]:
-    return [json.loads(encode(renderer_payload(world))) for world in some_worlds(length, count, seed)]
+    return [json.loads(to_json(renderer_payload(world))) for world in some_worlds(length, count, seed)]
 
 
 def replay(world: Json) -> Json:

@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from veilgym.envs.dynamic_world.grammar import WorldPayload, WorldSkeleton, decode, encode
+from veilgym.envs.core.records import to_json
+from veilgym.envs.dynamic_world.grammar import WorldPayload, WorldSkeleton, decode
 from veilgym.envs.dynamic_world.notation import Notation
 from veilgym.envs.dynamic_world.payload import renderer_payload
 from veilgym.envs.dynamic_world.task import make_task
@@ -58,11 +59,11 @@ PROGRAM_FIELDS = [
 
 def test_json_is_lossless_and_canonical(length: int, worlds: SimpleNamespace) -> None:
     for world in worlds.records(length)[:20]:
-        document = encode(world)
+        document = to_json(world)
         assert decode(document, WorldSkeleton) == world
-        assert encode(decode(document, WorldSkeleton)) == document
+        assert to_json(decode(document, WorldSkeleton)) == document
         payload = renderer_payload(world)
-        assert decode(encode(payload), WorldPayload) == payload
+        assert decode(to_json(payload), WorldPayload) == payload
 
 
 def test_field_names_are_those_of_the_specification(worlds: SimpleNamespace) -> None:

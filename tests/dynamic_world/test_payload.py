@@ -6,7 +6,8 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-from veilgym.envs.dynamic_world.grammar import WorldSkeleton, decode, encode
+from veilgym.envs.core.records import to_json
+from veilgym.envs.dynamic_world.grammar import WorldSkeleton, decode
 from veilgym.envs.dynamic_world.inference import latest_values
 from veilgym.envs.dynamic_world.payload import renderer_payload
 
@@ -40,7 +41,7 @@ def test_observations_are_the_locations_and_the_counters(worlds: SimpleNamespace
 
 def test_what_is_hidden_changes_no_byte(length: int, worlds: SimpleNamespace) -> None:
     for world, other in zip(worlds.records(length)[:20], worlds.records(length)[20:40], strict=True):
-        document, foreign = json.loads(encode(world)), json.loads(encode(other))
+        document, foreign = json.loads(to_json(world)), json.loads(to_json(other))
         hidden = ["id", "hidden_program", "final_state", "proof_event_ids", "proof_facts", "generator_checks"]
         for field in [*hidden, "gold_answer"]:
             document[field] = foreign[field]
@@ -52,7 +53,7 @@ def test_what_is_hidden_changes_no_byte(length: int, worlds: SimpleNamespace) ->
         document["hidden_program"]["transition_rules"][0]["probability"] = 0.125
         changed = decode(json.dumps(document), WorldSkeleton)
         assert changed != world
-        assert encode(renderer_payload(changed)) == encode(renderer_payload(world))
+        assert to_json(renderer_payload(changed)) == to_json(renderer_payload(world))
 
 
 def test_latest_values_are_those_of_the_final_state(length: int, worlds: SimpleNamespace) -> None:

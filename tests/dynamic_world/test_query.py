@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from veilgym.envs.core.records import to_json
 from veilgym.envs.dynamic_world import generate_worlds, renderer_payload
-from veilgym.envs.dynamic_world.grammar import encode
 from veilgym.envs.dynamic_world.inference import shortest_proof
 from veilgym.envs.dynamic_world.task import Task, make_task
 from veilgym.envs.dynamic_world.worlds import make_worlds
@@ -107,7 +107,7 @@ def test_some_wrong_membership_has_the_degrees_of_the_right_one(
 ) -> None:
     """Each question has a counterpart with the other answer in the same world, by the search of records."""
     for world in [world for world in worlds.records(length) if world.query.predicate == "MEMBER"][:12]:
-        payload = json.loads(encode(renderer_payload(world)))
+        payload = json.loads(to_json(renderer_payload(world)))
         of = {name: second.degrees(payload, name) for name in payload["entity_types"]}
         entity, group = world.query.arguments
         pairs = [
@@ -127,9 +127,9 @@ def test_some_wrong_membership_has_the_degrees_of_the_right_one(
 def test_other_sizes_of_world(entity_count: int, steps: int, second: SimpleNamespace) -> None:
     for world in generate_worlds(8, 4, 1, entity_count=entity_count, simulation_steps=steps):
         assert len(world.entities) == world.entity_count == entity_count
-        document = json.loads(encode(world))
+        document = json.loads(to_json(world))
         assert second.replay(document) == document["final_state"]
-        payload = json.loads(encode(renderer_payload(world)))
+        payload = json.loads(to_json(renderer_payload(world)))
         assert second.proof_length(payload) == (world.gold_answer, 4)
         assert len({second.degrees(payload, name) for name in world.query.arguments}) == 1 or (
             world.family != "spatial_order"

@@ -105,8 +105,8 @@ def test_seeds_and_splits_share_nothing() -> None:
 def test_another_process_makes_the_same_bytes() -> None:
     code = (
         "import hashlib; from veilgym.envs.dynamic_world import generate_worlds; "
-        "from veilgym.envs.dynamic_world.grammar import encode; "
-        "print(hashlib.sha256(b''.join(map(encode, generate_worlds(3, 'medium', 9)))).hexdigest())"
+        "from veilgym.envs.core.records import to_json; "
+        "print(hashlib.sha256(b''.join(map(to_json, generate_worlds(3, 'medium', 9)))).hexdigest())"
     )
     runs = {
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from veilgym.envs.core.canvas import BLUE, ORANGE, Box
+from veilgym.envs.core.page import Page, measure, spread
 from veilgym.envs.dynamic_world import generate_worlds, renderer_payload
 from veilgym.envs.dynamic_world.grammar import (
     FORM_INDEX,
@@ -31,7 +32,6 @@ from veilgym.envs.dynamic_world.rendering import graph_panel
 from veilgym.envs.dynamic_world.rendering.graph_panel import Graph
 from veilgym.envs.dynamic_world.rendering.neighbourhood import Fan, edges_of, fans_of
 from veilgym.envs.dynamic_world.rendering.viewer import Verdict, event_text, render_world
-from veilgym.envs.hidden_system.rendering.page import Page, measure, spread
 
 SIZES = {
     "short": (4, 128, 1000),

@@ -15,6 +15,7 @@ from gymnasium.error import DependencyNotInstalled
 from msgspec.structs import replace
 
 from veilgym.envs.core.canvas import Box, Canvas
+from veilgym.envs.core.page import Page, _stamp, contrast, measure, shade
 from veilgym.envs.hidden_system import generate_skeletons, renderer_payload
 from veilgym.envs.hidden_system.grammar import (
     ABSENT,
@@ -26,7 +27,6 @@ from veilgym.envs.hidden_system.grammar import (
 )
 from veilgym.envs.hidden_system.rendering import case_list, support_table
 from veilgym.envs.hidden_system.rendering.cells import HEAT, count_text, ink_on, style_of
-from veilgym.envs.hidden_system.rendering.page import Page, _stamp, contrast, measure, shade
 from veilgym.envs.hidden_system.rendering.viewer import Verdict, group_cases, render_instance
 
 LENGTHS = range(4, 11)

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilgym.envs.core.canvas import MUTED, RULE, Box, Canvas
+from veilgym.envs.core.page import Page, measure
 from veilgym.envs.dynamic_world.grammar import WorldPayload
 from veilgym.envs.dynamic_world.rendering.graph_panel import Graph
 from veilgym.envs.dynamic_world.rendering.proof_panel import draw_proof, draw_verdict
 from veilgym.envs.dynamic_world.rendering.viewer import Verdict, question_text, title_text
 from veilgym.envs.dynamic_world.rendering.world_panel import draw_world
-from veilgym.envs.hidden_system.rendering.page import Page, measure
 
 WIDTH, HEIGHT = 1280, 720
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from veilgym.envs.core.canvas import BLUE, FAINT, INK, MUTED, ORANGE, PANEL, PAPER, Box, Canvas, Point
+from veilgym.envs.core.page import Page, measure, spread
 from veilgym.envs.dynamic_world.grammar import WorldPayload
 from veilgym.envs.dynamic_world.rendering.neighbourhood import Edge, Fan, fans_of
 from veilgym.envs.dynamic_world.rendering.viewer import Verdict
-from veilgym.envs.hidden_system.rendering.page import Page, measure, spread
 
 _TYPE = 11.0  # at this size a digit is seven pixels wide
 _SMALL = 9.5

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from veilgym.envs.core.canvas import BLUE, MUTED, ORANGE, Box
+from veilgym.envs.core.page import Page
+from veilgym.envs.core.rendering import reward_text
 from veilgym.envs.dynamic_world.grammar import WorldPayload
 from veilgym.envs.dynamic_world.inference import stated_fact
 from veilgym.envs.dynamic_world.rendering.graph_panel import draw_symbol, proof_color
-from veilgym.envs.dynamic_world.rendering.viewer import Verdict, counted, proof_events, reward_text
-from veilgym.envs.hidden_system.rendering.page import Page
+from veilgym.envs.dynamic_world.rendering.viewer import Verdict, counted, proof_events
 
 _A_LINE, _MOST = 8, 16  # events
 _CAPTION, _LINE = 28, 40

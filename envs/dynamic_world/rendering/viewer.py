@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veilgym.envs.core.rendering import printable, require_matplotlib
+from veilgym.envs.core.rendering import printable, require_matplotlib, reward_text
 from veilgym.envs.dynamic_world.grammar import ENTITY_TYPES, Observation, WorldEvent, WorldPayload
 from veilgym.envs.dynamic_world.inference import stated_fact
 
@@ -104,11 +104,6 @@ def question_text(payload: WorldPayload) -> str:
     """Such as "Does E07 ABOVE E12 follow?"."""
     left, right = payload.query.arguments
     return f"Does {left} {payload.query.predicate} {right} follow?"
-
-
-def reward_text(reward: float) -> str:
-    """At most four significant digits."""
-    return f"{reward:.4g}"
 
 
 def event_text(event: WorldEvent) -> str:

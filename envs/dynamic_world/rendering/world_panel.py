@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
 from veilgym.envs.core.canvas import FAINT, INK, MUTED, PANEL, Box
+from veilgym.envs.core.page import Page, shade
 from veilgym.envs.dynamic_world.grammar import EVENT_FORMS, EventForm, WorldEvent, WorldPayload, form_of
 from veilgym.envs.dynamic_world.rendering.graph_panel import proof_color
 from veilgym.envs.dynamic_world.rendering.viewer import Verdict, census_texts, counted
-from veilgym.envs.hidden_system.rendering.page import Page, shade
 
 _TYPE, _SMALL = 12.0, 10.0
 _LINE, _SMALL_LINE = 19, 17

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 from veilgym.envs.core.canvas import FAINT, INK, MUTED, SMALLEST_TYPE, Box
+from veilgym.envs.core.page import Page, measure, widest
 from veilgym.envs.hidden_system.grammar import BehaviorCase, BehaviorPayload
 from veilgym.envs.hidden_system.rendering.cells import Style, chain_width, draw_heat, write_chain
-from veilgym.envs.hidden_system.rendering.page import Page, measure, widest
 
 _ROW, _HIGHEST_ROW = 17, 24
 _HEADER = 28

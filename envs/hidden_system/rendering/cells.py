@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from veilgym.envs.core.canvas import FAINT, INK, MUTED, PAPER, Align, Box, Point
+from veilgym.envs.core.page import Page, contrast, measure, shade
 from veilgym.envs.hidden_system.grammar import AttributeVocabulary, BehaviorCase, BehaviorPayload
-from veilgym.envs.hidden_system.rendering.page import Page, contrast, measure, shade
 
 HEAT = ("#edf2f7", "#b9d6ea", "#6aaed6", "#2478b4", "#08407e")
 """From no trial to all trials: one hue that only gets darker, so that it reads the same to every eye and in print."""

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilgym.envs.core.canvas import MUTED, RULE, Box
+from veilgym.envs.core.page import Page, shade
 from veilgym.envs.hidden_system.grammar import BehaviorPayload
 from veilgym.envs.hidden_system.rendering.case_list import list_height
 from veilgym.envs.hidden_system.rendering.cells import HEAT, Style, style_of
-from veilgym.envs.hidden_system.rendering.page import Page, shade
 from veilgym.envs.hidden_system.rendering.query_panel import draw_query, draw_verdict, query_height
 from veilgym.envs.hidden_system.rendering.support_table import draw_support
 from veilgym.envs.hidden_system.rendering.viewer import Verdict, title_text

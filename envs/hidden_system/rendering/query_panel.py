@@ -16,10 +16,11 @@ from veilgym.envs.core.canvas import (
     PAPER,
     Box,
 )
+from veilgym.envs.core.page import Page, measure
+from veilgym.envs.core.rendering import reward_text
 from veilgym.envs.hidden_system.grammar import ABSENT, PRESENT, BehaviorPayload
 from veilgym.envs.hidden_system.rendering.cells import ARROW
-from veilgym.envs.hidden_system.rendering.page import Page, measure
-from veilgym.envs.hidden_system.rendering.viewer import Verdict, reward_text
+from veilgym.envs.hidden_system.rendering.viewer import Verdict
 
 _LOWEST = 100
 _CAPTION = 16

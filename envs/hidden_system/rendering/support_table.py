@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from veilgym.envs.core.canvas import MUTED, PANEL, Box
+from veilgym.envs.core.page import Page, spread, widest
 from veilgym.envs.hidden_system.grammar import BehaviorCase, BehaviorPayload
 from veilgym.envs.hidden_system.rendering.case_list import draw_list
 from veilgym.envs.hidden_system.rendering.cells import (
@@ -21,7 +22,6 @@ from veilgym.envs.hidden_system.rendering.cells import (
     draw_cell,
     write_chain,
 )
-from veilgym.envs.hidden_system.rendering.page import Page, spread, widest
 from veilgym.envs.hidden_system.rendering.viewer import Group, group_cases
 
 _LEFT = 560  # width of the strip and the matrix

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from veilgym.envs.core.rendering import printable, require_matplotlib
+from veilgym.envs.core.rendering import printable, require_matplotlib, reward_text
 from veilgym.envs.hidden_system.grammar import PRESENT, BehaviorCase, BehaviorPayload
 
 _COLUMNS = 100
@@ -134,11 +134,6 @@ def title_text(payload: BehaviorPayload) -> str:
     """Such as "Hidden system of 4 events"."""
     count = len(payload.event_vocabulary)
     return f"Hidden system of {count} event{'' if count == 1 else 's'}"
-
-
-def reward_text(reward: float) -> str:
-    """At most four significant digits."""
-    return f"{reward:.4g}"
 
 
 def write_table(payload: BehaviorPayload, verdict: Verdict | None) -> str:
