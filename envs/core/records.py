@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import types
 from collections.abc import Mapping
@@ -47,6 +48,14 @@ def from_json(data: bytes | str, kind: type[Record], what: str) -> Record:
 def to_json(record: msgspec.Struct) -> bytes:
     """Canonical JSON: fields in the order of the record, mappings by key, no spaces; equal records, equal bytes."""
     return msgspec.json.encode(record, order="deterministic")
+
+
+def content_id(record: msgspec.Struct) -> str:
+    """32 hexadecimal digits of BLAKE2b over the canonical JSON of a record.
+
+    The opaque id of a public row: what the payload does not tell, such as a seed or an index, the id cannot tell.
+    """
+    return hashlib.blake2b(to_json(record), digest_size=16).hexdigest()
 
 
 def _explain(error: msgspec.ValidationError, document: Any, kind: Any, what: str) -> str:

@@ -1,0 +1,63 @@
+"""What commands share: errors as one sentence, progress, and files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+
+@contextlib.contextmanager
+def plain_errors() -> Iterator[None]:
+    """A user's mistake gets one sentence and exit status 2, never a traceback."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        typer.echo(f"veilgym: {error}", err=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("veilgym: interrupted", err=True)
+        raise typer.Exit(130) from None
+
+
+def progress_bar(description: str, total: int | None) -> Progress:
+    """A bar with one task, on standard error; where that is no terminal, a line instead."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        typer.echo(f"{description} (the first use compiles for about half a minute)", err=True)
+    progress = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description:<22}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    progress.add_task(description, total=total)
+    return progress
+
+
+def check_writable(path: Path) -> None:
+    """Refuse before the work, not after it."""
+    folder = path.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK) or (path.exists() and not path.is_file()):
+        raise ValueError(f"cannot write {str(path)!r}; allowed is a file in an existing folder that may be written to")
+
+
+def write_json(path: Path, document: object) -> None:
+    """Write the whole file or nothing."""
+    write_text(path, json.dumps(document, indent=1, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write the whole file or nothing, UTF-8 with plain newlines."""
+    partial = path.with_name(path.name + ".part")
+    partial.write_text(text, encoding="utf-8", newline="\n")
+    partial.replace(path.resolve())
