@@ -32,8 +32,8 @@ class DiscreteExperiments(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs
     |---|---|---|
     | action | `Dict(choice=Discrete(13), prediction=Box(-1, 1, (8, 2)))` | `Discrete(13)` |
 
-    0 to 11 run the experiment of that index, 12 submits what the estimator makes of the readouts so far. `action_masks()`
-    and `info["action_mask"]` are the env's.
+    0 to 11 run the experiment of that index, 12 submits what the estimator makes of the readouts so far.
+    `action_masks()` and `info["action_mask"]` are the env's.
 
     Args:
         env: `CausalCircuits-v0`.
