@@ -5,8 +5,6 @@ Letters: B instances, C support cases of up to W events, n events of the query, 
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from gymnasium import spaces
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
@@ -15,7 +13,9 @@ from torch import Tensor, nn
 _HELD, _RATE = 0, 1  # columns of a case's row, before those of its attributes
 _PAIR, _REVERSED, _TRIPLE = range(3)
 _STATS = 5  # numbers that describe the cases of a cell as a whole
-_SPLITS = 3  # numbers that describe how they depend on one attribute
+_EFFECTS = 3  # numbers that describe what an event changes
+_SHARPNESS = 12.0  # at first, of the attention to attributes
+_FEWEST = 0.01  # the lowest rate of which a logarithm is taken
 
 
 class SystemEncoder(BaseFeaturesExtractor):
@@ -24,9 +24,9 @@ class SystemEncoder(BaseFeaturesExtractor):
     An event is known by its place in the query, a level by whether the query has it too. The cases are pooled into
     cells: for each two places, the cases of these two events in the query's order, in the other order, and those of
     these two and another. A cell holds the mean rate of its cases, and for each attribute by how much the rate is
-    higher where a case has the query's level. A small network reads each event from its cells with the event that
-    occurs most often; another reads each pair of events from these and from their own cells; attributes, events and
-    pairs are summed, so their order does not matter.
+    higher where a case has the query's level. Each event pays attention to the attributes by how much they change the
+    rate of its cell with the carrier, the event that occurs most often; what it does at the query's level follows. One
+    small network reads each event, another each pair of events; both are averaged, so no order but the query's counts.
 
     Args:
         observation_space: That of the env.
@@ -34,7 +34,7 @@ class SystemEncoder(BaseFeaturesExtractor):
         width: Width of the hidden layers.
     """
 
-    def __init__(self, observation_space: spaces.Dict, features_dim: int = 128, width: int = 32) -> None:
+    def __init__(self, observation_space: spaces.Dict, features_dim: int = 64, width: int = 32) -> None:
         super().__init__(observation_space, features_dim)
         size = {key: int(space.shape[0]) for key, space in observation_space.spaces.items() if space.shape}
         self.places, self.attributes, self.cases = size["query_events"], size["query_attributes"], size["trials"]
@@ -43,50 +43,77 @@ class SystemEncoder(BaseFeaturesExtractor):
         rows = torch.triu_indices(self.places, self.places, 1)
         self.register_buffer("first", rows[0], persistent=False)
         self.register_buffer("second", rows[1], persistent=False)
-        self.split = nn.Sequential(nn.Linear(3 * _SPLITS + 2 * _STATS + 2, width), nn.ReLU(), nn.Linear(width, width))
-        self.event = nn.Sequential(nn.Linear(width + 3 * _STATS + 2, width), nn.ReLU(), nn.Linear(width, width))
-        self.of_first, self.of_second = nn.Linear(width, width), nn.Linear(width, width)
-        self.of_split = nn.Linear(3 * _SPLITS, width)
-        self.pair_in = nn.Linear(3 * _STATS + 1, width)
-        self.event_in = nn.ModuleList([nn.Linear(width, width), nn.Linear(width, width)])
-        self.pair = nn.Sequential(nn.Linear(2 * width, width), nn.ReLU(), nn.Linear(width, width))
-        self.head = nn.Sequential(nn.Linear(2 * width + 2, features_dim), nn.ReLU())
+        self.sharpness = nn.Parameter(torch.tensor(_SHARPNESS))
+        inputs = 3 * _STATS + _EFFECTS + 3
+        self.event = nn.Sequential(nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
+        inputs = 2 * (width + _EFFECTS) + 2 * _EFFECTS + 3 * _STATS + 2
+        self.pair = nn.Sequential(nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
+        inputs = 2 * width + 2 * _EFFECTS + 2
+        self.head = nn.Sequential(
+            nn.Linear(inputs, features_dim), nn.ReLU(), nn.Linear(features_dim, features_dim), nn.ReLU()
+        )
 
     def forward(self, observations: dict[str, Tensor]) -> Tensor:
         """(B, features_dim) features."""
         with torch.no_grad():
             stats, splits, carrier, base = self._cells(observations)
-        batch, first, second = len(base), self.first, self.second
-        rows = torch.arange(batch, device=base.device)[:, None]
-        places = torch.arange(self.places, device=base.device)[None]
-        # Each event beside the carrier; the cell of a pair is stored at (earlier place, later place).
-        near, far = torch.minimum(carrier[:, None], places), torch.maximum(carrier[:, None], places)
-        alone = stats[:, _PAIR, places[0], places[0]]
-        with_carrier = torch.cat([stats[rows, _PAIR, near, far], stats[rows, _REVERSED, near, far]], dim=2)
-        is_carrier = (places == carrier[:, None]).float()[..., None]
-        rate = base[:, None, None].expand(-1, self.places, -1)
-        by_level = torch.cat([splits[rows, kind, near, far] for kind in (_PAIR, _REVERSED, _TRIPLE)], dim=3)
-        context = torch.cat([with_carrier, is_carrier, rate], dim=2)
-        context = context[:, :, None].expand(-1, -1, self.attributes, -1)
-        levels = self.split(torch.cat([by_level, context], dim=3))  # (B, n, M, width)
-        events = self.event(torch.cat([levels.sum(dim=2), with_carrier, alone, is_carrier, rate], dim=2))
-        # Each pair of events: additive first layers, so the products are with n rows and not with n squared.
-        cells = splits[:, :, first, second].permute(0, 2, 3, 1, 4).flatten(3)
-        hidden = self.of_first(levels)[:, first] + self.of_second(levels)[:, second] + self.of_split(cells)
-        hidden = torch.relu(hidden).sum(dim=2)
-        whole = stats[:, :, first, second].permute(0, 2, 1, 3).flatten(2)
-        whole = self.pair_in(torch.cat([whole, base[:, None, None].expand(-1, len(first), -1)], dim=2))
-        whole = torch.relu(whole + self.event_in[0](events)[:, first] + self.event_in[1](events)[:, second])
-        pairs = self.pair(torch.cat([hidden, whole], dim=2))
-        order = 2.0 * observations["options"].view(batch, -1)[:, -1:] - 1.0
-        features: Tensor = self.head(torch.cat([events.sum(dim=1), pairs.sum(dim=1), base[:, None], order], dim=1))
+        events, effects, attention = self._read_events(stats, splits, carrier, base)
+        pairs, interplay = self._read_pairs(stats, splits, base, torch.cat([events, effects], dim=2), attention)
+        order = 2.0 * observations["options"].view(len(base), -1)[:, -1:].float() - 1.0
+        pooled = [events.mean(dim=1), effects.sum(dim=1), pairs.mean(dim=1), interplay.sum(dim=1) / self.places]
+        features: Tensor = self.head(torch.cat([*pooled, base[:, None], order], dim=1))
         return features
+
+    def _read_events(
+        self, stats: Tensor, splits: Tensor, carrier: Tensor, base: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """For each event, features (B, n, width), its effect at the query's levels, and its attention (B, n, M)."""
+        rows, places = torch.arange(len(base), device=base.device)[:, None], torch.arange(self.places)[None]
+        # The cell of a pair is stored at (earlier place, later place).
+        near, far = torch.minimum(carrier[:, None], places), torch.maximum(carrier[:, None], places)
+        change, at_level = splits[rows, _PAIR, near, far][..., :2].unbind(dim=3)
+        attention = torch.softmax(self.sharpness * change.abs(), dim=2)
+        rate = (attention * at_level).sum(dim=2)
+        is_carrier = (places == carrier[:, None]).float()
+        effects = _effects(rate, base[:, None]) * (1.0 - is_carrier)[..., None]
+        columns = [
+            stats[rows, _PAIR, near, far],
+            stats[rows, _REVERSED, near, far],
+            stats[:, _PAIR, places[0], places[0]],
+            effects,
+            (attention * change).sum(dim=2)[..., None],
+            is_carrier[..., None],
+            base[:, None, None].expand(-1, self.places, -1),
+        ]
+        return self.event(torch.cat(columns, dim=2)), effects, attention
+
+    def _read_pairs(
+        self, stats: Tensor, splits: Tensor, base: Tensor, events: Tensor, attention: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """For each pair, features (B, P, width), and how its triples differ from the carrier at either's level."""
+        first, second = self.first, self.second
+        at_level = splits[:, _TRIPLE, first, second][..., 1]
+        held = stats[:, _TRIPLE, first, second][..., :1]
+        interplay = [
+            _effects((attention[:, place] * at_level).sum(dim=2), base[:, None]) * held for place in (first, second)
+        ]
+        whole = stats[:, :, first, second].permute(0, 2, 1, 3).flatten(2)
+        overlap = (attention[:, first] * attention[:, second]).sum(dim=2)[..., None]
+        columns = [
+            events[:, first],
+            events[:, second],
+            *interplay,
+            whole,
+            overlap,
+            base[:, None, None].expand(-1, len(first), -1),
+        ]
+        return self.pair(torch.cat(columns, dim=2)), interplay[0]
 
     def _cells(self, observations: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """The pooled cases.
 
         Returns:
-            stats (B, 3, n, n, _STATS) and splits (B, 3, n, n, M, _SPLITS) of the pairs in order, reversed and within
+            stats (B, 3, n, n, 5) and splits (B, 3, n, n, M, 3) of the pairs in order, reversed and within
             triples, where the diagonal holds the single events; the place of the carrier, the event with most cases
             (B,), and its rate alone (B,).
         """
@@ -113,7 +140,7 @@ class SystemEncoder(BaseFeaturesExtractor):
         base = mean[torch.arange(batch), _PAIR, busiest, busiest]
         is_held = (held > 0).float()
         ratio = mean - base[:, None, None, None]
-        logs = torch.log(mean.clamp(min=0.01)), torch.log((1.0 - mean).clamp(min=0.01))
+        logs = torch.log(mean.clamp(min=_FEWEST)), torch.log((1.0 - mean).clamp(min=_FEWEST))
         stats = torch.stack([is_held, mean * is_held, ratio * is_held, logs[0] * is_held, logs[1] * is_held], dim=-1)
         return stats, splits, busiest, base
 
@@ -133,6 +160,10 @@ class SystemEncoder(BaseFeaturesExtractor):
         return places, torch.cat([held[..., None], rate[..., None], agrees, agrees * rate[..., None]], dim=2)
 
 
-def system_policy(observation_space: Any) -> dict[str, Any]:
-    """`policy_kwargs` of stable-baselines3 for the env."""
-    return {"features_extractor_class": SystemEncoder, "net_arch": [64]}
+def _effects(rate: Tensor, base: Tensor) -> Tensor:
+    """(..., 3): by how much a rate differs from `base`, and by how much the logarithms of both and their rests do."""
+    logs = [
+        torch.log(value.clamp(min=_FEWEST)) - torch.log(known.clamp(min=_FEWEST))
+        for value, known in ((rate, base), (1.0 - rate, 1.0 - base))
+    ]
+    return torch.stack([rate - base, *logs], dim=-1)

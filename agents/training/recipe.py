@@ -105,7 +105,13 @@ class Recipe:
         """`policy_kwargs` of the algorithm."""
         if self.policy == "mlp":
             return {"net_arch": [256, 256]}
-        return {"features_extractor_class": _encoder_of(self.env_id), "net_arch": [64]}
+        import torch
+
+        # The encoder ends in a hidden layer of its own. Orthogonal weights of gain sqrt(2) saturate what it sums.
+        network: dict[str, Any] = {"net_arch": [], "activation_fn": torch.nn.ReLU}
+        if self.algo not in ("dqn", "sac"):
+            network["ortho_init"] = False
+        return {"features_extractor_class": _encoder_of(self.env_id), **network}
 
     def settings(self) -> dict[str, Any]:
         """Hyperparameters of the algorithm, and `num_envs`."""
