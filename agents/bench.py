@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from veilgym import __version__
+from veilgym.agents.agent import Agent
 from veilgym.agents.evaluation import Evaluation, evaluate, score_actions
 from veilgym.agents.ladder import Ladder, load_ladder
 from veilgym.agents.statistics import mean_interval
@@ -100,6 +101,7 @@ def bench(
     seed: int = 0,
     split: str = "test",
     progress: Callable[[int, str, int], None] | None = None,
+    extra: Sequence[Agent] = (),
     **arguments: Any,
 ) -> Bench:
     """Evaluate the ladder of `env_id`.
@@ -107,6 +109,7 @@ def bench(
     Args:
         env_id, episodes, num_envs, seed, split: As for `evaluate`.
         progress: Called with the number of episodes in all, an agent's name and how many of its episodes just ended.
+        extra: Further agents, with names of their own; they come last.
         **arguments: For the env, `task` for instance.
 
     Raises:
@@ -114,6 +117,7 @@ def bench(
     """
     entry = entry_of(env_id)
     ladder = load_ladder(entry.id, **arguments)
+    ladder = replace(ladder, agents=(*ladder.agents, *extra))
     evaluations = []
     for agent in ladder.agents:
         report = None if progress is None else partial(progress, len(ladder.agents) * episodes, agent.name)

@@ -28,6 +28,10 @@ Picture = Annotated[
     Path | None,
     typer.Option(help="Where the ladder is drawn; beside the results if the extra veilgym\\[plot] is installed."),
 ]
+Agents = Annotated[
+    list[Path] | None,
+    typer.Option(help="Folder of `veilgym train --out`, whose agent joins the ladder; may be given more than once."),
+]
 
 
 def bench(
@@ -40,6 +44,7 @@ def bench(
     task: TaskFile = None,
     out: Out = Path("results.json"),
     picture: Picture = None,
+    agents: Agents = None,
 ) -> None:
     """Evaluate the ladder of agents, from chance to the ideal observer, and print it as a table."""
     with plain_errors():
@@ -55,7 +60,8 @@ def bench(
 
         given = {"task": None if task is None else read_task_file(task), "length": read_length(length)}
         arguments = {name: value for name, value in given.items() if value is not None}
-        results = [_run_bench(name, episodes, num_envs, seed, split, arguments) for name in names]
+        extra = _load_extra(agents or [], names, arguments)
+        results = [_run_bench(name, episodes, num_envs, seed, split, arguments, extra[name]) for name in names]
         write_json(out, {"veilgym": __version__, "benches": [result.to_json() for result in results]})
         for result in results:
             Console().print(_table(result))
@@ -66,14 +72,25 @@ def bench(
             typer.echo(f"picture: {picture}")
 
 
-def _run_bench(name: str, episodes: int, num_envs: int, seed: int, split: str, arguments: dict[str, Any]) -> Bench:
+def _load_extra(folders: list[Path], names: list[str], arguments: dict[str, Any]) -> dict[str, list[Any]]:
+    """The trained agents of each id."""
+    if not folders:
+        return {name: [] for name in names}
+    from veilgym.agents.training.trained import load_agents
+
+    return load_agents(folders, names, arguments)
+
+
+def _run_bench(
+    name: str, episodes: int, num_envs: int, seed: int, split: str, arguments: dict[str, Any], extra: list[Any]
+) -> Bench:
     with progress_bar("preparing", None) as progress:
         from veilgym.agents.bench import bench as run
 
         def report(total: int, agent: str, ended: int) -> None:
             progress.update(progress.task_ids[0], total=total, description=agent, advance=ended)
 
-        return run(name, episodes, num_envs, seed, split, report, **arguments)
+        return run(name, episodes, num_envs, seed, split, report, extra, **arguments)
 
 
 def _table(result: Bench) -> Table:

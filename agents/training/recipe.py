@@ -111,11 +111,29 @@ class Recipe:
         network: dict[str, Any] = {"net_arch": [], "activation_fn": torch.nn.ReLU}
         if self.algo not in ("dqn", "sac"):
             network["ortho_init"] = False
-        return {"features_extractor_class": _encoder_of(self.env_id), **network}
+        encoder, arguments = self._encoder()
+        return {"features_extractor_class": encoder, "features_extractor_kwargs": arguments, **network}
+
+    def _encoder(self) -> tuple[Any, dict[str, Any]]:
+        """The class of the network made for the family, and its arguments."""
+        if self.env_id == CIRCUITS:
+            from veilgym.agents.causal_circuits.encoder import CircuitEncoder
+
+            return CircuitEncoder, {}
+        if self.env_id == "HiddenSystem-v0":
+            from veilgym.agents.hidden_system.encoder import SystemEncoder
+
+            return SystemEncoder, {}
+        from veilgym.agents.dynamic_world.encoder import WorldEncoder
+
+        env = gym.make(self.env_id, **self.arguments)
+        return WorldEncoder, {"rounds": env.unwrapped.task.complexity}  # type: ignore[attr-defined]
 
     def settings(self) -> dict[str, Any]:
         """Hyperparameters of the algorithm, and `num_envs`."""
-        return {**_SETTINGS[self.algo], **(_OF_CIRCUITS if self.env_id == CIRCUITS else _OF_QUERIES)[self.algo]}
+        of_family = (_OF_CIRCUITS if self.env_id == CIRCUITS else _OF_QUERIES)[self.algo]
+        of_worlds = _WORLDS if self.env_id == "DynamicWorld-v0" and "n_steps" in of_family else {}
+        return {**_SETTINGS[self.algo], **of_family, **of_worlds}
 
 
 # The number of steps of a rollout is num_envs * n_steps.
@@ -160,6 +178,8 @@ _OF_QUERIES: dict[str, dict[str, Any]] = {
     "recurrent-ppo": _QUESTIONS,
     "dqn": {"num_envs": 64, "gamma": 0.0, "buffer_size": 20_000},
 }
+# An observation of a world is large.
+_WORLDS: dict[str, Any] = {"num_envs": 256, "batch_size": 256, "learning_rate": 1e-2}
 
 
 def make_envs(recipe: Recipe, num_envs: int, split: str = "train") -> NativeVecEnv:
@@ -186,20 +206,6 @@ def linear(start: float) -> Callable[[float], float]:
         return start * max(left, 0.0)
 
     return rate
-
-
-def _encoder_of(env_id: str) -> Any:
-    if env_id == CIRCUITS:
-        from veilgym.agents.causal_circuits.encoder import CircuitEncoder
-
-        return CircuitEncoder
-    if env_id == "HiddenSystem-v0":
-        from veilgym.agents.hidden_system.encoder import SystemEncoder
-
-        return SystemEncoder
-    from veilgym.agents.dynamic_world.encoder import WorldEncoder
-
-    return WorldEncoder
 
 
 def _check(name: str, value: Any, allowed: tuple[str, ...]) -> None:

@@ -109,3 +109,34 @@ def load_trained(folder: Path) -> TrainedAgent:
     torch.set_num_threads(1)
     recipe = Recipe(**json.loads(settings.read_text("utf-8"))["recipe"])
     return TrainedAgent(recipe.algorithm().load(model, device="cpu"), recipe, f"{recipe.algo} ({folder.name})")
+
+
+def load_agents(folders: list[Path], env_ids: list[str], arguments: dict[str, Any]) -> dict[str, list[TrainedAgent]]:
+    """The agents in `folders` for each of `env_ids`, whose envs are made with `arguments`.
+
+    Raises:
+        ValueError: a folder has no model, the model is for another id or for other observations, or two agents share a
+            name.
+    """
+    agents: dict[str, list[TrainedAgent]] = {env_id: [] for env_id in env_ids}
+    for folder in folders:
+        agent = load_trained(folder)
+        env_id = agent.recipe.env_id
+        if env_id not in agents:
+            raise ValueError(f"agents: {str(folder)!r} was trained on {env_id}, allowed is {', '.join(env_ids)}")
+        _check_fit(agent, folder, arguments)
+        if any(agent.name == other.name for other in agents[env_id]):
+            raise ValueError(f"agents: two folders make an agent called {agent.name!r}, allowed is one of each name")
+        agents[env_id].append(agent)
+    return agents
+
+
+def _check_fit(agent: TrainedAgent, folder: Path, arguments: dict[str, Any]) -> None:
+    learned, asked = (
+        gym.make(agent.recipe.env_id, **given).observation_space for given in (agent.recipe.arguments, arguments)
+    )
+    if learned != asked:
+        raise ValueError(
+            f"agents: {str(folder)!r} was trained with {agent.recipe.arguments or 'the default arguments'}, whose "
+            f"observations differ from those of {arguments or 'the default arguments'}; allowed are the same shapes"
+        )

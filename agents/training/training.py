@@ -168,14 +168,16 @@ class _Evaluation(BaseCallback):
 
     def _on_training_start(self) -> None:
         self._reported = self.num_timesteps
-        self.evaluate()
+
+    def _on_rollout_start(self) -> None:  # the model has just learned from the rollout before
+        before = self.curve.points[-1].steps if self.curve.points else -np.inf
+        if self.num_timesteps - before >= self.plan.steps / self.plan.evaluations:
+            self.evaluate()
 
     def _on_step(self) -> bool:
         if self.progress is not None:
             self.progress(self.num_timesteps - self._reported)
         self._reported = self.num_timesteps
-        if self.num_timesteps - self.curve.points[-1].steps >= self.plan.steps / self.plan.evaluations:
-            self.evaluate()
         return True
 
     def _now(self) -> tuple[float, float]:
