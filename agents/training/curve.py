@@ -68,11 +68,16 @@ class Curve:
         """Read what `save` has written."""
         document = json.loads(path.read_text("utf-8"))
         del document["veilgym"]
+        return cls.from_json(document)
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Curve:
+        """A curve from a dictionary of its fields as plain Python values."""
         points = [
             Point(**{**point, "interval": None if point["interval"] is None else tuple(point["interval"])})
-            for point in document.pop("points")
+            for point in document["points"]
         ]
-        return cls(**document, points=tuple(points))
+        return cls(**{**document, "points": tuple(points)})
 
 
 def title_of(curve: Curve) -> str:

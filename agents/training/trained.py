@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium as gym
 import numpy as np
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from veilgym.agents.agent import Agent, Batch, select
 from veilgym.agents.training.recipe import EVERYTHING, EXPERIMENTS, Recipe
+
+if TYPE_CHECKING:
+    from veilgym.wrappers.discrete_experiments import Estimator
 
 SETTINGS, MODEL = "settings.json", "model.zip"
 CHUNK = 512  # observations that go through a network at once
@@ -24,9 +27,10 @@ class TrainedAgent(Agent):
         model: The model.
         recipe: What it was trained for.
         name: What tables call it.
+        estimator: Who submits instead of the recipe's estimator, where experiments are learned.
     """
 
-    def __init__(self, model: Any, recipe: Recipe, name: str | None = None) -> None:
+    def __init__(self, model: Any, recipe: Recipe, name: str | None = None, estimator: Estimator | None = None) -> None:
         self.model, self.recipe = model, recipe
         self.name = name or f"trained {recipe.algo}"
         self.description = f"{recipe.algo} ({recipe.policy}) that learned {recipe.learn}, {model.num_timesteps:,} steps"
@@ -44,7 +48,7 @@ class TrainedAgent(Agent):
         if recipe.learn == EXPERIMENTS:
             from veilgym.wrappers.discrete_experiments import EstimatorName, load_estimator
 
-            self._estimate = load_estimator(cast("EstimatorName", recipe.estimator), self._task)
+            self._estimate = load_estimator(estimator or cast("EstimatorName", recipe.estimator), self._task)
 
     def act_batch(self, observations: Batch) -> Batch:
         """Actions for B observations, as the id's own vector env takes them."""

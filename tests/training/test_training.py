@@ -103,7 +103,7 @@ def test_train__resumes(tmp_path):
     assert load_trained(folder).model.num_timesteps == 64
     with pytest.raises(ValueError, match="holds a run; allowed is another folder, or to resume"):
         train(recipe, tiny_plan(recipe), folder)
-    with pytest.raises(ValueError, match="recipe: got .*'dqn'"):
+    with pytest.raises(ValueError, match=r"recipe: got .*'dqn'"):
         train(Recipe(SYSTEMS, "dqn"), tiny_plan(recipe), folder, resume=True)
     with pytest.raises(ValueError, match="holds no run to resume"):
         train(recipe, tiny_plan(recipe), tmp_path / "other", resume=True)
