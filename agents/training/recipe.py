@@ -179,7 +179,7 @@ _OF_QUERIES: dict[str, dict[str, Any]] = {
     "dqn": {"num_envs": 64, "gamma": 0.0, "buffer_size": 20_000},
 }
 # An observation of a world is large.
-_WORLDS: dict[str, Any] = {"num_envs": 256, "batch_size": 256, "learning_rate": 1e-2}
+_WORLDS: dict[str, Any] = {"num_envs": 256, "batch_size": 256, "n_epochs": 1, "learning_rate": 1e-2}
 
 
 def make_envs(recipe: Recipe, num_envs: int, split: str = "train") -> NativeVecEnv:

@@ -2,10 +2,10 @@
 
     python benchmarks/training/end_to_end.py
 
-No agent of this script knows Bayes' rule or a posterior. A network learns from simulated circuits to predict the targets
-from the readouts of random experiments (amortised inference). With it as the estimator, maskable PPO learns which
-experiments to run, from the score alone. Then the network goes on learning, on the experiments that PPO has come to
-choose. Writes `circuits-end-to-end.json`: the mean score after each part on 2,000 test instances, with its interval.
+No agent of this script knows Bayes' rule or a posterior. A network learns from simulated circuits to predict the
+targets from the readouts of random experiments (amortised inference). With it as the estimator, maskable PPO learns
+which experiments to run, from the score alone. Then the network goes on learning, on the experiments that PPO has come
+to choose. Writes `circuits-end-to-end.json`: the mean score after each part on 2,000 test instances, with its interval.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def _worlds(length: str, steps: int) -> Figure:
 
 FIGURES = {
     "circuits-choice": Figure(
-        "Circuits, choice of experiments", Recipe(CIRCUITS, "maskable-ppo"), 400_000, 0.68, (0, 1, 2), None,
+        "Circuits, choice of experiments", Recipe(CIRCUITS, "maskable-ppo"), 250_000, 0.68, (0, 1, 2), None,
         ("mean", "best"),
     ),
     "circuits-choice-dqn": Figure("Circuits, choice of experiments (DQN)", Recipe(CIRCUITS, "dqn"), 300_000, 0.68),
