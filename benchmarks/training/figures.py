@@ -70,26 +70,26 @@ def _worlds(length: str, steps: int) -> Figure:
 
 FIGURES = {
     "circuits-choice": Figure(
-        "Circuits, choice of experiments", Recipe(CIRCUITS, "maskable-ppo"), 250_000, 0.68, (0, 1, 2), None,
+        "Circuits, choice of experiments", Recipe(CIRCUITS, "maskable-ppo"), 200_000, 0.68, (0, 1, 2), None,
         ("mean", "best"),
     ),
-    "circuits-choice-dqn": Figure("Circuits, choice of experiments (DQN)", Recipe(CIRCUITS, "dqn"), 300_000, 0.68),
+    "circuits-choice-dqn": Figure("Circuits, choice of experiments (DQN)", Recipe(CIRCUITS, "dqn"), 150_000, 0.68),
     "circuits-everything-sac": Figure("Circuits, everything (SAC)", Recipe(CIRCUITS, "sac"), 100_000, None),
     "circuits-everything-ppo": Figure(
         "Circuits, everything (PPO)", Recipe(CIRCUITS, "ppo", "everything"), 1_000_000, None
     ),
-    "systems-short": _systems("short", 200_000, 0.88),
-    "systems-medium": _systems("medium", 200_000, 0.82),
+    "systems-short": _systems("short", 120_000, 0.88),
+    "systems-medium": _systems("medium", 120_000, 0.82),
     "systems-long": _systems("long", 200_000, 0.78),
     "systems-short-mlp": replace(
-        _systems("short", 200_000, 0.88), recipe=Recipe(SYSTEMS, "ppo", policy="mlp", arguments={"length": "short"})
+        _systems("short", 120_000, 0.88), recipe=Recipe(SYSTEMS, "ppo", policy="mlp", arguments={"length": "short"})
     ),
-    "worlds-short": _worlds("short", 100_000),
+    "worlds-short": _worlds("short", 80_000),
     "worlds-short-mlp": replace(
         _worlds("short", 50_000), recipe=Recipe(WORLDS, "ppo", policy="mlp", arguments={"length": "short"})
     ),
-    "worlds-medium": _worlds("medium", 150_000),
-    "worlds-long": _worlds("long", 150_000),
+    "worlds-medium": _worlds("medium", 120_000),
+    "worlds-long": _worlds("long", 120_000),
 }  # fmt: skip
 
 
