@@ -199,11 +199,11 @@ def make_envs(recipe: Recipe, num_envs: int, split: str = "train") -> NativeVecE
     return NativeVecEnv(VectorFlattenPayload(envs) if recipe.policy == "mlp" else envs)
 
 
-def linear(start: float) -> Callable[[float], float]:
-    """A schedule of stable-baselines3 from `start` to 0."""
+def falling(start: float) -> Callable[[float], float]:
+    """A schedule of stable-baselines3: `start` for the first half, then linearly to 0."""
 
     def rate(left: float) -> float:
-        return start * max(left, 0.0)
+        return start * min(1.0, max(2.0 * left, 0.0))
 
     return rate
 

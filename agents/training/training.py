@@ -21,7 +21,7 @@ from veilgym.agents.evaluation import evaluate, instance_seeds
 from veilgym.agents.ladder import load_ladder
 from veilgym.agents.statistics import mean_interval
 from veilgym.agents.training.curve import CURVE, Curve, Point
-from veilgym.agents.training.recipe import Recipe, linear, make_envs
+from veilgym.agents.training.recipe import Recipe, falling, make_envs
 from veilgym.agents.training.trained import MODEL, SETTINGS, TrainedAgent
 from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.seeding import check_seed, derive_key
@@ -40,8 +40,8 @@ class Plan:
         seed: Names the training instances and the initial weights.
         evaluations: How often the model is evaluated and kept, at even distances; once more before the first step.
         episodes: Test instances of an evaluation.
-        settings: Replace hyperparameters of the recipe, `num_envs` and `learning_rate` for instance. A learning rate
-            falls to 0 along the way, except for DQN and SAC.
+        settings: Replace hyperparameters of the recipe, `num_envs` and `learning_rate` for instance. The
+            learning rate falls to 0 in the second half, except for DQN and SAC.
         with_ladder: Whether the floor and the ideal observer are measured on the same instances.
     """
 
@@ -117,7 +117,7 @@ def _make_model(
         envs.seed(derive_key("resume", plan.seed, model.num_timesteps) >> 1)
         return model
     if "n_steps" in settings:
-        settings["learning_rate"] = linear(settings["learning_rate"])
+        settings["learning_rate"] = falling(settings["learning_rate"])
     return recipe.algorithm()(
         recipe.policy_name(),
         envs,

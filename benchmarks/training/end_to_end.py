@@ -29,7 +29,7 @@ from veilgym.agents.causal_circuits.ladder import RandomExperiments
 from veilgym.agents.evaluation import evaluate
 from veilgym.agents.ladder import load_ladder
 from veilgym.agents.statistics import mean_interval
-from veilgym.agents.training.recipe import Recipe, linear
+from veilgym.agents.training.recipe import Recipe, falling
 from veilgym.agents.training.trained import TrainedAgent
 from veilgym.wrappers.discrete_experiments import VectorDiscreteExperiments
 from veilgym.wrappers.stable_baselines import NativeVecEnv
@@ -71,7 +71,7 @@ def learn(seed: int, first: int, steps: int, last: int, episodes: int) -> dict[s
     recipe = Recipe(CIRCUITS, "maskable-ppo")
     settings = recipe.settings()
     del settings["num_envs"]
-    settings["learning_rate"] = linear(settings["learning_rate"])
+    settings["learning_rate"] = falling(settings["learning_rate"])
     model = recipe.algorithm()(
         recipe.policy_name(), NativeVecEnv(VectorDiscreteExperiments(envs, estimator)), seed=seed, device="cpu",
         policy_kwargs=recipe.policy_arguments(), **settings,

@@ -79,8 +79,8 @@ FIGURES = {
         "Circuits, everything (PPO)", Recipe(CIRCUITS, "ppo", "everything"), 1_000_000, None
     ),
     "systems-short": _systems("short", 120_000, 0.88),
-    "systems-medium": _systems("medium", 120_000, 0.82),
-    "systems-long": _systems("long", 200_000, 0.78),
+    "systems-medium": _systems("medium", 200_000, 0.82),
+    "systems-long": _systems("long", 300_000, 0.78),
     "systems-short-mlp": replace(
         _systems("short", 120_000, 0.88), recipe=Recipe(SYSTEMS, "ppo", policy="mlp", arguments={"length": "short"})
     ),
