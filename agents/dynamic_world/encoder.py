@@ -55,14 +55,14 @@ class WorldEncoder(BaseFeaturesExtractor):
             offset = torch.arange(batch, device=query.device) * self.symbols
         family = query[:, 0]
         marks = torch.zeros(batch * self.symbols, self.states, device=query.device)
-        marks = marks.index_add(0, offset + query[:, 1], torch.sigmoid(self.start)[family])
-        strength = torch.sigmoid(self.follow)[kind]
+        marks = marks.index_add(0, offset + query[:, 1], torch.sigmoid(self.start).index_select(0, family))
+        strength = torch.sigmoid(self.follow).index_select(0, kind)
         passing = torch.relu(self.passing)
         seen = []
         for _ in range(self.rounds):
-            moved = torch.zeros_like(marks).index_add(0, target, marks[source] * strength)
+            moved = torch.zeros_like(marks).index_add(0, target, marks.index_select(0, source) * strength)
             marks = torch.tanh(moved + moved @ passing)
-            seen.append(marks[offset + query[:, 2]])
+            seen.append(marks.index_select(0, offset + query[:, 2]))
         features: Tensor = self.head(torch.cat([*seen, family[:, None].float()], dim=1))
         return features
 
