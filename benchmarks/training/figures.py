@@ -74,9 +74,9 @@ FIGURES = {
         ("mean", "best"),
     ),
     "circuits-choice-dqn": Figure("Circuits, choice of experiments (DQN)", Recipe(CIRCUITS, "dqn"), 150_000, 0.68),
-    "circuits-everything-sac": Figure("Circuits, everything (SAC)", Recipe(CIRCUITS, "sac"), 100_000, None),
+    "circuits-everything-sac": Figure("Circuits, everything (SAC)", Recipe(CIRCUITS, "sac"), 50_000, None),
     "circuits-everything-ppo": Figure(
-        "Circuits, everything (PPO)", Recipe(CIRCUITS, "ppo", "everything"), 1_000_000, None
+        "Circuits, everything (PPO)", Recipe(CIRCUITS, "ppo", "everything"), 300_000, None
     ),
     "systems-short": _systems("short", 120_000, 0.88),
     "systems-medium": _systems("medium", 200_000, 0.82),
