@@ -37,8 +37,8 @@ def read_curves(folder: str | Path) -> list[LearningCurve]:
     """The learning curves in the JSON files of a folder and of those in it, in the order of their paths.
 
     A curve is an object with a list "steps" and a list "score" (or "scores", "mean") of the same length, numbers or
-    lists of numbers, whose means are then taken. It may have "interval" (pairs), "name", "id" (or "env_id"), "seed", "algo",
-    "floor" and "ideal". Other files are passed over.
+    lists of numbers, whose means are then taken. It may have "interval" (pairs), "name", "id" (or "env_id"), "seed",
+    "algo", "floor" and "ideal". Other files are passed over.
 
     Raises:
         ValueError: there is no such folder, or no curve in it.

@@ -35,7 +35,7 @@ def table(caption: str, head: Sequence[Child], rows: Iterable[Sequence[Child]], 
     """A table that scrolls sideways by itself where the page is too narrow; the first cell of a row is its heading."""
     body = node("tbody", *(_row(row) for row in rows))
     columns = node("thead", node("tr", *(node("th", text, scope="col") for text in head)))
-    found = node("table", node("caption", caption), columns, body, class_=class_)
+    found = node("table", node("caption", node("span", caption)), columns, body, class_=class_)
     return node("div", found, class_="scroll", role="region", aria_label=caption, tabindex="0")
 
 

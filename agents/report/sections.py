@@ -67,11 +67,10 @@ def _ladder_row(line: Standing, has_experiments: bool, ends: Sequence[float], sc
     return [
         ("agent", node("span", line.agent, node("small", line.description, class_="muted"))),
         ("", bar(parts, line.interval, ends, scale, label)),
-        ("score", f"{line.score:.4f}"),
-        ("95 % interval", _range(line.interval)),
+        ("score", _with_interval(_number(line.score, 4), line.interval)),
+        *([("interquartile mean", _with_interval(_number(middle[0], 4), middle[1]))] if middle is not None else []),
         ("normalised", _number(line.normalised)),
         *lost,
-        *([("interquartile mean", f"{middle[0]:.3f} ({_range(middle[1])})")] if middle is not None else []),
         *([("truncated", f"{line.truncated:,}")] if line.truncated else []),
     ]
 
@@ -94,10 +93,8 @@ def _comparison_row(pair: Comparison, scale: Scale) -> list[Cell]:
     return [
         ("agents", node("span", pair.first, node("small", f"beside {pair.second}", class_="muted"))),
         ("", dot(pair.difference, pair.interval, 0.0, scale, label)),
-        ("difference", f"{pair.difference:+.4f}"),
-        ("95 % interval", _range(pair.interval)),
-        ("P(better)", _number(pair.improvement)),
-        ("95 % interval", _range(pair.improvement_interval)),
+        ("difference", _with_interval(_number(pair.difference, 4, "+"), pair.interval)),
+        ("P(better)", _with_interval(_number(pair.improvement), pair.improvement_interval)),
     ]
 
 
@@ -169,8 +166,7 @@ def aggregate_section(benches: list[Bench], anchor: str) -> Element | None:
         [
             ("agent", line.agent),
             ("", bar([(line.score, "score")], line.interval, [0.0, 1.0], scale, f"{line.agent}: {line.score:.3f}")),
-            ("normalised", f"{line.score:.3f}"),
-            ("95 % interval", _range(line.interval)),
+            ("normalised", _with_interval(_number(line.score, 4), line.interval)),
         ]
         for line in lines
     ]
@@ -253,9 +249,20 @@ def _rows(caption: str, rows: Sequence[Sequence[Cell]]) -> Element:
     return found
 
 
-def _number(value: float | None) -> str:
-    return DASH if value is None else f"{value:.3f}".replace("-0.000", "0.000").replace("-", MINUS)
+def _with_interval(text: str, interval: Interval) -> Element:
+    return node("span", text, None if interval is None else node("small", _range(interval)))
+
+
+def _number(value: float | None, digits: int = 3, sign: str = "") -> str:
+    if value is None:
+        return DASH
+    text = f"{value:{sign}.{digits}f}"
+    return text.lstrip("+-") if float(text) == 0.0 else text.replace("-", MINUS)
 
 
 def _range(interval: Interval) -> str:
-    return DASH if interval is None else f"{_number(interval[0])} to {_number(interval[1])}"
+    if interval is None:
+        return DASH
+    low, high = interval
+    digits = 3 if high - low >= 0.002 or low == high else 4
+    return f"{_number(low, digits)} to {_number(high, digits)}"
