@@ -129,7 +129,7 @@ def plot(
     legend = node("ul", *(node("li", node("span", class_=kind), name) for kind, name in keys), class_="legend")
     return node(
         "figure",
-        legend if len(keys) > 1 or levels else None,
+        legend if keys else None,
         node("p", axes[1], class_="axis"),
         node("div", area, class_="area"),
         node("p", axes[0], class_="axis x"),

@@ -18,7 +18,7 @@ class LearningCurve:
 
     Attributes:
         name: What the legend calls it.
-        env_id: Id, "" if the file does not tell.
+        title: Id and length, "" if the file does not tell.
         steps: K ascending numbers of steps.
         scores: K mean scores.
         intervals: K intervals, or none at all.
@@ -26,7 +26,7 @@ class LearningCurve:
     """
 
     name: str
-    env_id: str
+    title: str
     steps: tuple[float, ...]
     scores: tuple[float, ...]
     intervals: tuple[Interval, ...]
@@ -36,9 +36,10 @@ class LearningCurve:
 def read_curves(folder: str | Path) -> list[LearningCurve]:
     """The learning curves in the JSON files of a folder and of those in it, in the order of their paths.
 
-    A curve is an object with a list "steps" and a list "score" (or "scores", "mean") of the same length, numbers or
-    lists of numbers, whose means are then taken. It may have "interval" (pairs), "name", "id" (or "env_id"), "seed",
-    "algo", "floor" and "ideal". Other files are passed over.
+    Read is what `veilgym train` writes: an object with "points", each with "steps", "score" and "interval", and with
+    "recipe", "seed" and "references". Curves of others may have lists instead: "steps", "score" (numbers, or lists of
+    numbers whose means are taken) and "interval" (pairs), and of "name", "id", "algo", "seed", "length", "floor" and
+    "ideal" what they know. Other files are passed over.
 
     Raises:
         ValueError: there is no such folder, or no curve in it.
@@ -60,24 +61,47 @@ def _read_curve(path: Path, root: Path) -> LearningCurve | None:
         return None
     if not isinstance(document, dict):
         return None
-    steps, scores = _numbers(document.get("steps")), _numbers(_first(document, "score", "scores", "mean"))
+    document = _in_columns(document)
+    steps, scores = _numbers(document.get("steps")), _numbers(document.get("score"))
     if not steps or len(steps) != len(scores) or sorted(set(steps)) != steps:
         return None
-    parts = [str(document[key]) for key in ("algo", "algorithm") if key in document]
-    parts += [f"seed {document['seed']}"] if "seed" in document else []
+    about = [str(document[key]) for key in ("id", "length") if document.get(key) is not None]
     levels = [(name, document.get(name)) for name in ("floor", "ideal")]
     return LearningCurve(
-        name=str(document.get("name") or ", ".join(parts) or path.relative_to(root).with_suffix("").as_posix()),
-        env_id=str(_first(document, "id", "env_id") or ""),
+        name=str(document.get("name") or _name_of(document, path, root)),
+        title=" ".join(about),
         steps=tuple(steps),
         scores=tuple(scores),
-        intervals=_intervals(_first(document, "interval", "intervals"), len(steps)),
+        intervals=_intervals(document.get("interval"), len(steps)),
         levels=tuple((name, float(value)) for name, value in levels if isinstance(value, (int, float))),
     )
 
 
-def _first(document: dict[str, Any], *keys: str) -> Any:
-    return next((document[key] for key in keys if key in document), None)
+def _in_columns(document: dict[str, Any]) -> dict[str, Any]:
+    """What `veilgym train` has written, with lists instead of points; anything else as it is."""
+    points = document.get("points")
+    if not isinstance(points, list) or not all(isinstance(point, dict) for point in points):
+        return document
+    recipe, references = (document.get(key) for key in ("recipe", "references"))
+    recipe, references = (part if isinstance(part, dict) else {} for part in (recipe, references))
+    arguments = recipe.get("arguments")
+    return {
+        **{key: [point.get(key) for point in points] for key in ("steps", "score", "interval")},
+        **{key: references.get(key) for key in ("floor", "ideal")},
+        "id": recipe.get("env_id"),
+        "length": arguments.get("length") if isinstance(arguments, dict) else None,
+        "algo": recipe.get("algo"),
+        "seed": document.get("seed"),
+    }
+
+
+def _name_of(document: dict[str, Any], path: Path, root: Path) -> str:
+    """The algorithm, the seed and the place in the folder, as far as there are any."""
+    place = path.parent if path.stem == "curve" else path.with_suffix("")
+    folder = (place.relative_to(root) if place != root else Path(place.resolve().name)).as_posix()
+    algorithm, seed = document.get("algo"), document.get("seed")
+    name = f"{algorithm} ({folder})" if algorithm else folder
+    return name if seed is None else f"{name}, seed {seed}"
 
 
 def _numbers(values: Any) -> list[float]:

@@ -20,6 +20,7 @@ GUIDE = (
         "Normalised",
         "the score on the scale from the floor, an agent that uses no evidence (0), to the ideal observer (1).",
     ),
+    ("IQM", "the interquartile mean: of the middle half of the instances, ordered by score."),
     ("95 % interval", "a bootstrap over instances. Differences are paired, instance by instance."),
     (
         "P(better)",

@@ -68,7 +68,7 @@ def _ladder_row(line: Standing, has_experiments: bool, ends: Sequence[float], sc
         ("agent", node("span", line.agent, node("small", line.description, class_="muted"))),
         ("", bar(parts, line.interval, ends, scale, label)),
         ("score", _with_interval(_number(line.score, 4), line.interval)),
-        *([("interquartile mean", _with_interval(_number(middle[0], 4), middle[1]))] if middle is not None else []),
+        *([("IQM", _with_interval(_number(middle[0], 4), middle[1]))] if middle is not None else []),
         ("normalised", _number(line.normalised)),
         *lost,
         *([("truncated", f"{line.truncated:,}")] if line.truncated else []),
@@ -208,20 +208,21 @@ def ledger_section(ledger: Ledger, anchor: str) -> Element:
 
 
 def curves_section(curves: Sequence[LearningCurve], anchor: str) -> Element:
-    """Learning curves, a plot for each id."""
+    """Learning curves, a plot for each id and length."""
     parts: list[Element] = []
-    for env_id in dict.fromkeys(curve.env_id for curve in curves):
-        group = [curve for curve in curves if curve.env_id == env_id]
+    for title in dict.fromkeys(curve.title for curve in curves):
+        group = [curve for curve in curves if curve.title == title]
         levels = list(dict(level for curve in group for level in curve.levels).items())
         heights = [value for curve in group for value in curve.scores]
         heights += [end for curve in group for interval in curve.intervals if interval for end in interval]
         y = scale_of([*heights, *(value for _, value in levels)])
-        x = scale_of([0.0, *(step for curve in group for step in curve.steps)])
+        most = max(curve.steps[-1] for curve in group)
+        x = Scale(0.0, most, tuple(tick for tick in scale_of([0.0, most]).ticks if tick <= most))
         series = [Series(c.name, tuple(zip(c.steps, c.scores, strict=True)), c.intervals) for c in group]
-        label = f"Learning curves{f' on {env_id}' if env_id else ''}"
-        rows = [[c.name, f"{c.steps[-1]:,.0f}", f"{c.scores[-1]:.3f}", f"{max(c.scores):.3f}"] for c in group]
+        label = f"Learning curves{f' on {title}' if title else ''}"
+        rows = [[c.name, f"{c.steps[-1]:,.0f}", _number(c.scores[-1]), _number(max(c.scores))] for c in group]
         parts += [
-            node("h3", env_id) if env_id else node("h3", "Training"),
+            node("h3", title or "Training"),
             plot(label, ("steps", "mean score"), (x, y), series, levels),
             table(f"{label}, where they end", ["run", "steps", "last score", "best score"], rows),
         ]

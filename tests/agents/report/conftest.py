@@ -5,14 +5,18 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE = 120  # seconds, on a busy machine
 FLAGS = (
     "--headless=new",
     "--no-sandbox",
@@ -114,9 +118,19 @@ class Chromium:
 
     def _receive(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
+            assert select.select([self._in], [], [], PATIENCE)[0], f"Chromium has said nothing for {PATIENCE} s"
             read = os.read(self._in, 1 << 20)
             assert read, "Chromium has gone"
             self._buffer += read
         message, self._buffer = self._buffer.split(b"\0", 1)
         decoded: dict[str, Any] = json.loads(message)
         return decoded
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Chromium]:
+    if find_chromium() is None:
+        pytest.skip(f"no Chromium: none of {', '.join(NAMES)} is on the path (apt-get install chromium)")
+    browser = Chromium()
+    yield browser
+    browser.close()
