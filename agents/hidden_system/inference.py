@@ -141,12 +141,15 @@ def tabulate(event, kind, without, data, program, grid, table):  # type: ignore[
         for gate in range(gates):
             for k in range(size):
                 table[action, gate, k] = prior
-        for j in range(counts[event]):
-            c = members[event, j]
-            if without < 0 or not _has_event(cases, c, without):
-                off = case_rate(c, cases, bits, program[0], program[1], event, _NONE)
+    for j in range(counts[event]):
+        c = members[event, j]
+        if without < 0 or not _has_event(cases, c, without):
+            off = case_rate(c, cases, bits, program[0], program[1], event, _NONE)
+            closed = log_likelihood(present[c], trials[c], off)
+            for action in range(actions):
+                part = part_of(kind, action)
                 on = case_rate(c, cases, bits, program[0], program[1], event, part)
-                _add_case(kind, gates, size, off, on, present[c], trials[c], bits[c], part, grid, table[action])
+                _add_case(kind, gates, off, on, closed, present[c], trials[c], bits[c], part, grid, table[action])
     return _normalise(kind, actions, gates, grid, table)
 
 
@@ -170,10 +173,9 @@ def _has_event(cases, c, event):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _add_case(kind, gates, size, off, on, present, trials, bits, part, grid, table):  # type: ignore[no-untyped-def]
-    """Add a case's log likelihood to the log weights of an action: `off` where its gate is closed."""
-    closed = log_likelihood(present, trials, off)
-    for k in range(size):
+def _add_case(kind, gates, off, on, closed, present, trials, bits, part, grid, table):  # type: ignore[no-untyped-def]
+    """Add a case's log likelihood to the log weights of an action: `closed` where its gate is."""
+    for k in range(grid[0][part, 1] - grid[0][part, 0] + 1):
         opened = closed
         if on != off:
             p = (grid[0][part, 0] + k) / grid[1]
