@@ -280,3 +280,32 @@ def test_bound__mistakes(tmp_path):
     (tmp_path / "task.json").write_text("{", "utf-8")
     assert "not JSON" in refused("bound", "--task", tmp_path / "task.json")
     assert "circuits" in refused("bound", "--circuits", 1)
+
+
+def test_bench__compiles_ahead_what_comes_later(tmp_path, monkeypatch):
+    started = []
+
+    class Process:
+        def __init__(self, command, **_):
+            started.append(command[3:])
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            started.append("left")
+
+        def kill(self):
+            started.append("killed")
+
+    monkeypatch.setattr("veilgym.commands.bench.subprocess.Popen", Process)
+    monkeypatch.setattr("veilgym.commands.bench.os.cpu_count", lambda: 2)
+    arguments = ("--episodes", 1, "--out", tmp_path / "r.json", "--picture", tmp_path / "r.png")
+    assert run("bench", *IDS[1:], *arguments).exit_code == 0
+    assert started == [IDS[2:], "killed", "left"]
+    refused("bench", *IDS[1:], *arguments, "--split", "validation")
+    assert started[3:] == [IDS[2:], "killed", "left"]
+    assert run("bench", IDS[2], *arguments).exit_code == 0
+    monkeypatch.setattr("veilgym.commands.bench.os.cpu_count", lambda: 1)
+    assert run("bench", *IDS[1:], *arguments).exit_code == 0
+    assert len(started) == 6
