@@ -23,14 +23,14 @@ from veilgym.envs.dynamic_world.prose.ward import WARD
 
 SKIN_TABLE: Mapping[str, Skin] = {skin.name: skin for skin in (NOTEBOOK, WARD, SHIPPING, TECHNICAL)}
 
-TOKEN = re.compile(r'([A-Z][A-Za-z0-9]*(?: [A-Z][A-Za-z]*)*|-?[1-9][0-9]*|0|(?<=")[a-z_]+(?="))')
-"""A name or an id, an integer, or a mark in quotation marks. Nothing else in a sentence has capitals, digits or quotes."""
+# One set of first characters lets the search skip what cannot begin a token.
+TOKEN = re.compile(r'(["A-Z0-9-][A-Za-z0-9_"]*(?: [A-Z][A-Za-z]*)*)')
+"""A name or an id, an integer, or a mark in quotation marks. Nothing else in a sentence has any of their first letters."""
 
 QUESTION_TYPES = {"ABOVE": ("Entity", "Entity"), "MEMBER": ("Entity", "Set")}
 """What may be asked, and the types of its arguments."""
 
 _PLACE = re.compile(r"\{(\w+)\}")
-_SAMPLES = {"int": "1", "Flag": "active"}  # of tokens; all others look like a name
 # The fields that a form tells by its words.
 _TOLD_BY_WORDS = {kind: () for kind in ("MOVE", "RELATE")} | {
     "UPDATE_NUMBER": ("operator",),
@@ -44,21 +44,21 @@ class Form:
 
     Attributes:
         text: A line with "%s" for each token.
-        fields: (name, type) of what is told by each token, in the order of the text.
+        names, types: Of what is told by each token, in the order of the text.
         fixed: What is told by the words.
         head: The relation, or the kind of an event without one.
     """
 
     text: str
-    fields: tuple[tuple[str, str], ...]
+    names: tuple[str, ...]
+    types: tuple[str, ...]
     fixed: Mapping[str, Any]
     head: str
 
     @property
     def skeleton(self) -> str:
         """The text between the tokens, as `skeleton_of` finds it in a line."""
-        line = self.text % tuple(_SAMPLES.get(kind, "X") for _, kind in self.fields)
-        return skeleton_of(TOKEN.split(line))
+        return skeleton_of(TOKEN.split(self.text % (("X",) * len(self.names))))
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,13 @@ def _insert(template: str, words: Mapping[str, str]) -> str:
 def _form(
     kinds: Mapping[str, Kind], template: str, types: Mapping[str, str], fixed: Mapping[str, Any], head: str
 ) -> Form:
-    fields = tuple((name, types[name]) for name in _PLACE.findall(template))
-    articles = {name: kinds[kind].article if kind in ENTITY_TYPES else "" for name, kind in fields}
-    text = _PLACE.sub(lambda place: f"{articles[place[1]]}%s", template)
-    return Form(text, fields, fixed, head)
+    names = tuple(_PLACE.findall(template))
+    text = _PLACE.sub(lambda place: _place_of(types[place[1]], kinds), template)
+    return Form(text, names, tuple(types[name] for name in names), fixed, head)
+
+
+def _place_of(kind: str, kinds: Mapping[str, Kind]) -> str:
+    """What stands in a line where a token of some type goes."""
+    if kind == "Flag":
+        return '"%s"'
+    return f"{kinds[kind].article}%s" if kind in ENTITY_TYPES else "%s"

@@ -9,7 +9,7 @@ from veilgym.envs.dynamic_world.prose.names import Kind
 from veilgym.envs.dynamic_world.prose.skin import Skin
 
 QUESTION = "Question: "
-DIFFICULTY = "Difficulty, that is, the least number of entries that have to be combined: "
+DIFFICULTY = "Difficulty (the least number of entries that have to be combined): "
 NONE = "none"
 SEPARATOR = ", "
 

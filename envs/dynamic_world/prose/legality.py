@@ -11,7 +11,6 @@ from veilgym.envs.dynamic_world.grammar import (
     EVENT_FORMS,
     Observation,
     Query,
-    WorldEvent,
     WorldPayload,
     check_event,
 )
@@ -37,18 +36,35 @@ def check_payload(payload: WorldPayload) -> None:
     if sorted(payload.answer_options) != sorted(ANSWER_OPTIONS):
         _fail("answer_options", payload.answer_options, "YES and NO, each once")
     _check_query(payload.query, payload.family, types)
-    _check_rising("initial_observations", (observation.id for observation in payload.initial_observations))
-    _check_rising("events", (event.id for event in payload.events))
     for observation in payload.initial_observations:
         _check_observation(observation, types)
-    _check_events(payload.events, types)
+    for event in payload.events:
+        check_event(event)
+        expected = _TYPES_OF_FORM[event.kind, event.arguments.get("relation")]  # type: ignore[index]
+        _check_types(f"event {event.id}", event.participants, expected, types)
+    check_order(payload)
+
+
+def check_order(payload: WorldPayload) -> None:
+    """Check that ids rise and time passes.
+
+    Raises:
+        ValueError: they do not; the message says where.
+    """
+    _check_rising("initial_observations", (observation.id for observation in payload.initial_observations))
+    _check_rising("events", (event.id for event in payload.events))
+    time = 1
+    for event in payload.events:
+        if event.time < time:
+            _fail(f"event {event.id} time", event.time, f"{time} or later, as events are in the order of time")
+        time = event.time
+    if payload.query.time < 0:
+        _fail("query.time", payload.query.time, "0 or more")
 
 
 def _check_query(query: Query, family: str, types: Mapping[Any, str]) -> None:
     if query.predicate != PREDICATES[family]:
         _fail("query.predicate", query.predicate, f"{PREDICATES[family]!r} in the family {family!r}")
-    if query.time < 0:
-        _fail("query.time", query.time, "0 or more")
     _check_types("query.arguments", query.arguments, QUESTION_TYPES[query.predicate], types)
 
 
@@ -68,18 +84,6 @@ def _check_observation(observation: Observation, types: Mapping[Any, str]) -> No
     if type(value) is not int:
         _fail(place, value, "an integer")
     return _check_types(place, (name,), ("Number",), types)
-
-
-def _check_events(events: Iterable[WorldEvent], types: Mapping[Any, str]) -> None:
-    time = 1
-    for event in events:
-        check_event(event)
-        if event.time < time:
-            _fail(f"event {event.id} time", event.time, f"{time} or later, as events are in the order of time")
-        time = event.time
-        expected = _TYPES_OF_FORM[event.kind, event.arguments.get("relation")]  # type: ignore[index]
-        if [types.get(name) for name in event.participants] != expected:
-            _check_types(f"event {event.id}", event.participants, expected, types)
 
 
 def _check_types(place: str, symbols: Iterable[Any], expected: Iterable[str], types: Mapping[Any, str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from veilgym.envs.core.prose import check_skin
@@ -11,6 +11,7 @@ from veilgym.envs.dynamic_world.grammar import (
     ANSWER_OPTIONS,
     ENTITY_TYPES,
     EVENT_FORMS,
+    FLAGS,
     Observation,
     Query,
     WorldEvent,
@@ -27,9 +28,10 @@ from veilgym.envs.dynamic_world.prose.frame import (
     label_of,
     opening_lines,
 )
-from veilgym.envs.dynamic_world.prose.legality import PREDICATES, check_payload
+from veilgym.envs.dynamic_world.prose.legality import PREDICATES, check_order
 
-_OBSERVATION_ID, _EVENT_ID, _INTEGER = re.compile("I[0-9]{4,}"), re.compile("V[0-9]{5,}"), re.compile("-?[1-9][0-9]*|0")
+_OBSERVATION_ID, _EVENT_ID = re.compile("I[0-9]{4,}"), re.compile("V[0-9]{5,}")
+_FLAGS = {f'"{flag}"': flag for flag in FLAGS}
 _NUM_BLOCKS = 6
 
 # By the head of a form: the kind of event, the order of its arguments, and which of them are participants.
@@ -43,6 +45,7 @@ _LAYOUTS = {
 }
 
 Symbols = Mapping[str, Mapping[str, str]]  # by type, then by name
+Readers = Mapping[str, Callable[[str], Any]]  # by type; each raises a KeyError or a ValueError for another type's token
 
 
 def parse(text: str, skin: str, names: Mapping[str, str]) -> WorldPayload:
@@ -64,18 +67,18 @@ def parse(text: str, skin: str, names: Mapping[str, str]) -> WorldPayload:
     _expect(glossary, glossary_lines(surface.skin), firsts[2])
     _expect(start[:1], [surface.skin.start], firsts[3])
     _expect(history[:1], [surface.skin.history], firsts[4])
-    query = _read_question(end, surface, symbols, firsts[5])
-    complexity = _read_difficulty(end, firsts[5])
+    readers = _readers(symbols)
+    query = _read_question(end, surface, readers, firsts[5])
     payload = WorldPayload(
         family=next(family for family, predicate in PREDICATES.items() if predicate == query.predicate),  # type: ignore[arg-type]
-        complexity=complexity,
+        complexity=_read_difficulty(end, firsts[5]),
         entity_types={symbol: kind for kind in ENTITY_TYPES for symbol in symbols[kind].values()},  # type: ignore[misc]
-        initial_observations=_read_observations(start[1:], surface, symbols, firsts[3] + 1),
-        events=_read_events(history[1:], surface, symbols, firsts[4] + 1),
+        initial_observations=_read_observations(start[1:], surface, readers, firsts[3] + 1),
+        events=_read_events(history[1:], surface, readers, firsts[4] + 1),
         query=query,
         answer_options=_read_options(end[2:], firsts[5] + 2),  # type: ignore[arg-type]
     )
-    check_payload(payload)
+    check_order(payload)
     return payload
 
 
@@ -128,42 +131,55 @@ def _read_names(listed: Sequence[str], symbol_of: Mapping[str, str], number: int
     return found
 
 
-def _read_observations(lines: Sequence[str], surface: Surface, symbols: Symbols, first: int) -> list[Observation]:
+def _readers(symbols: Symbols) -> Readers:
+    """How the tokens of each type are read."""
+    readers: dict[str, Callable[[str], Any]] = {kind: symbols[kind].__getitem__ for kind in ENTITY_TYPES}
+    return readers | {"int": _integer, "Flag": _FLAGS.__getitem__, "id": str}
+
+
+def _integer(token: str) -> int:
+    number = int(token)
+    if str(number) != token:  # 007, -0
+        raise ValueError(token)
+    return number
+
+
+def _read_observations(lines: Sequence[str], surface: Surface, readers: Readers, first: int) -> list[Observation]:
     observations = []
     for number, line in enumerate(lines, first):
-        form, told = _read(line, surface.forms[0], symbols, number)
+        form, told = _read(line, surface.forms[0], readers, number)
         if not _OBSERVATION_ID.fullmatch(told["id"]):
             raise _error(number, told["id"], "an id of an initial fact")
         observations.append(Observation(told["id"], form.head, (told["name"], told["value"])))  # type: ignore[arg-type]
     return observations
 
 
-def _read_events(lines: Sequence[str], surface: Surface, symbols: Symbols, first: int) -> list[WorldEvent]:
+def _read_events(lines: Sequence[str], surface: Surface, readers: Readers, first: int) -> list[WorldEvent]:
     events = []
     for number, line in enumerate(lines, first):
-        form, told = _read(line, surface.forms[1], symbols, number)
-        name, time = told.pop("id"), told.pop("time")
-        if not _EVENT_ID.fullmatch(name):
-            raise _error(number, name, "an id of an event")
+        form, told = _read(line, surface.forms[1], readers, number)
+        if not _EVENT_ID.fullmatch(told["id"]):
+            raise _error(number, told["id"], "an id of an event")
         kind, order, participants = _LAYOUTS[form.head]
         arguments = {field: told[field] for field in order}
-        events.append(WorldEvent(name, time, kind, [told[field] for field in participants], arguments))
+        who = [told[field] for field in participants]
+        events.append(WorldEvent(told["id"], told["time"], kind, who, arguments))
     return events
 
 
-def _read_question(lines: Sequence[str], surface: Surface, symbols: Symbols, number: int) -> Query:
+def _read_question(lines: Sequence[str], surface: Surface, readers: Readers, number: int) -> Query:
     if not lines[0].startswith(QUESTION):
         raise _error(number, lines[0], f"a line that begins with {QUESTION!r}")
-    form, told = _read(lines[0][len(QUESTION) :], surface.forms[2], symbols, number)
+    form, told = _read(lines[0][len(QUESTION) :], surface.forms[2], readers, number)
     return Query(form.head, (told["left"], told["right"]), told["time"])  # type: ignore[arg-type]
 
 
 def _read_difficulty(lines: Sequence[str], first: int) -> int:
     line = lines[1] if len(lines) > 1 else ""
     number = line[len(DIFFICULTY) : -1]
-    if line != f"{DIFFICULTY}{number}." or not _INTEGER.fullmatch(number):
-        raise _error(first + 1, line, f"a number after {DIFFICULTY!r} and a full stop")
-    return int(number)
+    if line == f"{DIFFICULTY}{number}." and re.fullmatch("[1-9][0-9]*", number):
+        return int(number)
+    raise _error(first + 1, line, f"a number after {DIFFICULTY!r} and a full stop")
 
 
 def _read_options(lines: Sequence[str], first: int) -> tuple[str, ...]:
@@ -174,23 +190,18 @@ def _read_options(lines: Sequence[str], first: int) -> tuple[str, ...]:
     return ANSWER_OPTIONS
 
 
-def _read(line: str, forms: Mapping[str, Form], symbols: Symbols, number: int) -> tuple[Form, dict[str, Any]]:
+def _read(line: str, forms: Mapping[str, Form], readers: Readers, number: int) -> tuple[Form, dict[str, Any]]:
     """The form of a line, and what it tells by its words and by its tokens."""
     parts = TOKEN.split(line)
     form = forms.get(skeleton_of(parts))
     if form is None:
         raise _error(number, line, "a sentence of this skin")
-    told = dict(form.fixed)
-    for (field, kind), token in zip(form.fields, parts[1::2], strict=True):
-        if kind in symbols:
-            value: Any = symbols[kind].get(token)
-        elif kind == "int":
-            value = int(token) if _INTEGER.fullmatch(token) else None
-        else:
-            value = token
-        if value is None:
-            raise _error(number, token, f"{field} of the type {kind}")
-        told[field] = value
+    tokens, told = parts[1::2], dict(form.fixed)
+    try:
+        for name, kind, token in zip(form.names, form.types, tokens, strict=True):
+            told[name] = readers[kind](token)
+    except (KeyError, ValueError):
+        raise _error(number, token, f"{name} of the type {kind}") from None
     return form, told
 
 

@@ -33,9 +33,9 @@ Wagner Wakefield Wallace Warwick Weber Whitaker Winslow Yates Zimmer
 MODIFIER = tuple("""
 Amber Ancient Arctic Autumn Azure Bashful Blithe Bold Boreal Brave Bright Brisk Calm Candid Careful Cheerful Chilly Civil
 Clear Clever Coastal Cosmic Crimson Crisp Curious Daring Dashing Dusky Eager Early Earnest Elder Faithful Famous Fearless
-Fervent Festive Fiery Fleet Fond Frosty Gallant Gentle Glad Gleaming Graceful Grand Grateful Hardy Hasty Hearty Honest
+Fervent Festive Fiery Fond Frosty Gallant Gentle Glad Gleaming Graceful Grand Grateful Hardy Hasty Hearty Honest
 Humble Icy Ideal Indigo Jolly Joyful Keen Kindly Lively Lofty Loyal Lucid Lunar Magenta Mellow Merry Mild Misty
-Modest Mossy Neat Nimble Noble Opal Patient Peaceful Placid Plucky Polar Polite Proud Prudent Purple Quaint Quick Quiet
+Modest Mossy Neat Nimble Noble Opal Peaceful Placid Plucky Polar Polite Proud Prudent Purple Quaint Quick Quiet
 Rapid Rosy Royal Rugged Rustic Scarlet Serene Shady Sharp Silent Silver Sincere Sleepy Smooth Snowy Solar Solemn Sturdy
 Sunny Swift Tawny Tender Thrifty Tidy Tranquil Trusty Twilight Upbeat Valiant Velvet Violet Vivid Warm Wary Whimsical
 Winter Wise Witty Zealous

@@ -61,7 +61,7 @@ def _event_lines(
     for event, variant in zip(events, choices.variants("events", len(events)), strict=True):
         arguments, form = event.arguments, _pick(surface.events[key_of(event)], variant)
         # Numbers and marks are told as they are.
-        told = [names.get(arguments[field], arguments[field]) for field, _ in form.fields[2:]]  # type: ignore[arg-type]
+        told = [names.get(arguments[field], arguments[field]) for field in form.names[2:]]  # type: ignore[arg-type]
         lines.append(form.text % (event.id, event.time, *told))
     return lines
 
@@ -74,7 +74,7 @@ def _observation_lines(
         name, value = observation.arguments
         told = {"id": observation.id, "name": names[name], "value": names.get(value, value)}  # type: ignore[arg-type]
         form = _pick(surface.observations[observation.relation], variant)
-        lines.append(form.text % tuple(told[field] for field, _ in form.fields))
+        lines.append(form.text % tuple(told[field] for field in form.names))
     return lines
 
 
@@ -82,7 +82,7 @@ def _question_line(query: Query, surface: Surface, names: Mapping[str, str], cho
     left, right = query.arguments
     told = {"left": names[left], "right": names[right], "time": query.time}
     form = _pick(surface.questions[query.predicate], choices.variants("question", 1)[0])
-    return form.text % tuple(told[field] for field, _ in form.fields)
+    return form.text % tuple(told[field] for field in form.names)
 
 
 def _pick(forms: Sequence[Form], variant: int) -> Form:

@@ -42,7 +42,8 @@ SHIPPING = Skin(
         true="raised",
         false="lowered",
     ),
-    opening="This is the log of a shipping office. It tells of {census}.",
+    opening="This is the log of a shipping office. It tells of {census}. Each entry begins with its "
+    "reference and, once the log had been opened, with the step at which it was made.",
     glossary=(
         "Vessels are ranked, all in one order. A vessel that is {above} another has the higher rank, one that is {below} "
         "another has the lower rank. The port named beside it is where this was noted.",
@@ -50,7 +51,7 @@ SHIPPING = Skin(
         "vessel.",
         "A fleet that is {subset} another is a smaller group inside a larger one; the larger one is {superset} the "
         "smaller one.",
-        "Of two fleets with different vessels, one is {disjoint} the other.",
+        "Of two fleets that share not a single vessel, one is {disjoint} the other.",
         "Two vessels that can call each other are {connected} each other.",
         "A ledger has a balance, which is a number. A vessel flies signals, each of which is raised or lowered.",
     ),
@@ -98,9 +99,9 @@ SHIPPING = Skin(
             "{counter} now stands at {after} instead of {before}: it {word} {amount}",
         ),
         "SET_STATE": (
-            'the signal "{flag}" of {entity} was changed from {before} to {after}',
-            'on {entity}, the signal "{flag}" is now {after}; it was {before}',
-            '{entity} changed its signal "{flag}" from {before} to {after}',
+            'the signal {flag} of {entity} was changed from {before} to {after}',
+            'on {entity}, the signal {flag} is now {after}; it was {before}',
+            '{entity} changed its signal {flag} from {before} to {after}',
         ),
     },
     questions={

@@ -36,14 +36,15 @@ TECHNICAL = Skin(
         true="true",
         false="false",
     ),
-    opening="This is the record of a system. It consists of {census}.",
+    opening="This is the record of a system. It consists of {census}. Each entry begins with its "
+    "reference and, from the first event on, with the step at which it was made.",
     glossary=(
         "Nodes are ranked, all in one order. A node that is {above} another ranks higher, one that is {below} another "
         "ranks lower. The zone named beside it is where this was recorded.",
         "A group is a set of nodes. A node that belongs to it is {member} it.",
         "A group that is {subset} another is a smaller set inside a larger one; the larger one is {superset} the smaller "
         "one.",
-        "Of two groups with different nodes, one is {disjoint} the other.",
+        "Of two groups that share not a single node, one is {disjoint} the other.",
         "Two nodes with a line between them are {connected} each other.",
         "A counter has a value, which is a number. A node has attributes, each of which is true or false.",
     ),
@@ -70,14 +71,14 @@ TECHNICAL = Skin(
         "DISJOINT": ("{x} is {word} {y}", "{x} is now {word} {y}", "it is recorded that {x} is {word} {y}"),
         "CONNECTED": ("{x} is {word} {y}", "{x} is now {word} {y}", "it is recorded that {x} is {word} {y}"),
         "UPDATE_NUMBER": (
-            "{counter} changes from {before} to {after}, that is, {word} {amount}",
+            "{counter} changes from {before} to {after} ({word} {amount})",
             "{counter} is now {after}, which is {before} {word} {amount}",
-            "the value of {counter}, {before}, is {word} {amount} and becomes {after}",
+            "the value of {counter}, {before} {word} {amount}, becomes {after}",
         ),
         "SET_STATE": (
-            'attribute "{flag}" of {entity} changes from {before} to {after}',
-            '{entity} has attribute "{flag}" set to {after}; it was {before}',
-            'for {entity}, attribute "{flag}" is now {after}, previously {before}',
+            'attribute {flag} of {entity} changes from {before} to {after}',
+            '{entity} has attribute {flag} set to {after}; it was {before}',
+            'for {entity}, attribute {flag} is now {after}, previously {before}',
         ),
     },
     questions={

@@ -53,18 +53,19 @@ WARD = Skin(
         true="on",
         false="off",
     ),
-    opening="This is the day book of a hospital. It tells of {census}.",
+    opening="This is the day book of a hospital. It tells of {census}. Each entry begins with its "
+    "reference and, once the day has begun, with the step at which it was made.",
     glossary=(
         "Urgency is a ranking of all patients of the hospital. A patient who is {above} another ranks higher, one who is "
         "{below} another ranks lower. The ward named beside it is where this was noted.",
         "A register is a list of patients. A patient on it is {member} it; such a register is {has_member} the patient.",
         "A register that is {subset} another is a smaller list inside a larger one; the larger one is {superset} the "
         "smaller one.",
-        "Of two registers with different patients, one is {disjoint} the other.",
+        "Of two registers that share not a single patient, one is {disjoint} the other.",
         "Two patients between whom there is a bond are {connected} each other.",
         "A cabinet holds a number of things, its count. A patient's chart carries marks, each of which is on or off.",
     ),
-    start="At the start:",
+    start="Before the day began:",
     history="Since then, in the order of time:",
     observations={
         "LOCATED_IN": ("{name} is in {value}", "{name} has a bed in {value}", "in {value} lies {name}"),
@@ -104,9 +105,9 @@ WARD = Skin(
             "instead of {before}, {counter} now holds {after}, since its count {word} {amount}",
         ),
         "SET_STATE": (
-            'the mark "{flag}" of {entity} was turned from {before} to {after}',
-            'for {entity}, the mark "{flag}" is now {after}; it was {before}',
-            'on the chart of {entity} the mark "{flag}" went from {before} to {after}',
+            'the mark {flag} of {entity} was turned from {before} to {after}',
+            'for {entity}, the mark {flag} is now {after}; it was {before}',
+            'on the chart of {entity} the mark {flag} went from {before} to {after}',
         ),
     },
     questions={
