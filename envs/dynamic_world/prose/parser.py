@@ -187,10 +187,9 @@ def _read_difficulty(lines: Sequence[str], first: int) -> int:
 
 def _read_options(lines: Sequence[str], first: int) -> tuple[str, ...]:
     reverse = ANSWER_OPTIONS[::-1]
-    if list(lines) == answer_lines(reverse):
-        return reverse
-    _expect(lines, answer_lines(ANSWER_OPTIONS), first)
-    return ANSWER_OPTIONS
+    options = reverse if list(lines[:1]) == answer_lines(reverse)[:1] else ANSWER_OPTIONS
+    _expect(lines, answer_lines(options), first)
+    return options
 
 
 def _read(line: str, forms: Mapping[str, Form], readers: Readers, number: int) -> tuple[Form, dict[str, Any]]:

@@ -70,7 +70,7 @@ SHIPPING = Skin(
         ),
         "ABOVE": (
             "{x} was ranked {word} {y} in {region}",
-            "the harbour master of {region} ruled that {x} is {word} {y}",
+            "the harbour master of {region} decided that {x} is {word} {y}",
             "in {region}, {x} was declared to be {word} {y}",
         ),
         "MEMBER": (
