@@ -111,11 +111,11 @@ class _Reader:
 
     def _options(self, start: int) -> Options:
         """The answer options of the last lines."""
-        for options in OPTIONS:
-            if self._lines[start:] == self._skin.tail(options):
-                return options
-        self._expect(start, self._skin.tail(OPTIONS[0]))  # fails
-        return OPTIONS[0]
+        first_meaning = slice(2, 3)
+        is_second = self._lines[start:][first_meaning] == self._skin.tail(OPTIONS[1])[first_meaning]
+        options = OPTIONS[is_second]
+        self._expect(start, self._skin.tail(options))
+        return options
 
     def _cases(self, start: int, end: int, forms: Sequence[Form]) -> list[dict[str, Any]]:
         """The cases of some lines, as documents."""

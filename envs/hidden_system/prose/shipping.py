@@ -32,7 +32,7 @@ SHIPPING: Final = Skin(
     meaning="after the last operation the yellow tag is more likely {this} than {other} on such a consignment",
     events=(
         "dock scan", "pallet turn", "crane lift", "weight check", "lid inspection", "broker call", "forklift transfer",
-        "berth change", "hatch opening", "rope splice", "crate rotation", "barge crossing", "depot stop", "rail leg",
+        "berth change", "hatch opening", "rope splice", "crate rotation", "barge crossing", "depot visit", "rail leg",
         "truck leg", "ferry leg", "harbour tow", "customs interview", "invoice copy", "manifest reading",
         "strap adjustment", "shelf move", "cargo photo", "door count", "ramp roll", "conveyor ride", "yard survey",
         "lane swap", "winch pull", "chain fitting", "bay transfer", "overnight stay", "seam check", "corner padding",

@@ -30,7 +30,7 @@ TECHNICAL: Final = Skin(
     meaning="after the last operation of such a trial the record is more likely {this} than {other}",
     events=(
         "sync pulse", "port scan", "cache read", "ping burst", "clock tick", "buffer swap", "packet relay",
-        "index walk", "thread yield", "page fetch", "socket poll", "queue shuffle", "disk seek", "kernel call",
+        "path walk", "thread yield", "page fetch", "socket poll", "queue shuffle", "disk seek", "kernel call",
         "table join", "tree rotation", "heap sort", "bus transfer", "channel hop", "frame shift", "block shift",
         "sector probe", "stack unwind", "token pass", "link probe", "memory probe", "key exchange", "ticket poll",
         "node visit", "carrier sweep", "timer wait", "mode query", "signal echo", "array scan", "batch merge",
