@@ -10,6 +10,7 @@ from veilgym import __version__
 from veilgym.commands.bench import bench
 from veilgym.commands.bound import bound
 from veilgym.commands.ledger import ledger
+from veilgym.commands.report import report
 from veilgym.commands.train import train
 
 app = typer.Typer(
@@ -20,7 +21,7 @@ app = typer.Typer(
     help="Environments whose mechanism is hidden and whose score is exact.",
 )
 
-for command in (bench, bound, ledger, train):
+for command in (bench, bound, ledger, report, train):
     app.command()(command)
 
 
