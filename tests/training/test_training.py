@@ -120,9 +120,9 @@ def test_command__trains_and_joins_the_ladder(tmp_path):
     bench = ["bench", SYSTEMS, "--episodes", "12", "--length", "short", "--out", str(tmp_path / "results.json")]
     done = runner.invoke(app, [*bench, "--agents", str(folder)])
     assert done.exit_code == 0, done.output
-    standings = json.loads((tmp_path / "results.json").read_text())["benches"][0]["standings"]
-    assert standings[-1]["agent"] == "ppo (run)"
-    assert "4,096 steps" in standings[-1]["description"]
+    runs = json.loads((tmp_path / "results.json").read_text())["benches"][0]["runs"]
+    assert runs[-1]["agent"] == "ppo (run)"
+    assert "4,096 steps" in runs[-1]["description"]
     for length, agents, sentence in (
         ("long", [folder], "allowed are the same shapes"),
         ("short", [folder, folder], "two folders make an agent called"),
