@@ -86,10 +86,10 @@ FIGURES = {
     ),
     "worlds-short": _worlds("short", 80_000),
     "worlds-short-mlp": replace(
-        _worlds("short", 50_000), recipe=Recipe(WORLDS, "ppo", policy="mlp", arguments={"length": "short"})
+        _worlds("short", 40_000), recipe=Recipe(WORLDS, "ppo", policy="mlp", arguments={"length": "short"})
     ),
-    "worlds-medium": _worlds("medium", 120_000),
-    "worlds-long": _worlds("long", 120_000),
+    "worlds-medium": _worlds("medium", 80_000),
+    "worlds-long": _worlds("long", 80_000),
 }  # fmt: skip
 
 

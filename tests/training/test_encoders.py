@@ -16,7 +16,7 @@ import veilgym  # noqa: F401
 from veilgym.agents.causal_circuits.encoder import CircuitEncoder
 from veilgym.agents.dynamic_world.encoder import WorldEncoder
 from veilgym.agents.dynamic_world.history import ABOVE, read_history
-from veilgym.agents.dynamic_world.inference import YES, decide
+from veilgym.agents.dynamic_world.inference import NO, YES, decide
 from veilgym.agents.hidden_system.encoder import SystemEncoder
 from veilgym.envs.dynamic_world.grammar import EVENT_FORMS
 
@@ -141,21 +141,23 @@ def test_worlds__names_of_symbols_and_order_of_events_do_not_matter(worlds):
     np.testing.assert_allclose(features(encoder, renamed), features(encoder, observations), atol=1e-4)
 
 
-def test_worlds__can_follow_a_rule(worlds):
+@pytest.mark.parametrize(("is_reversed", "answer"), [(False, YES), (True, NO)])
+def test_worlds__can_follow_a_rule(worlds, is_reversed, answer):
     encoder, _ = worlds
     encoder.head = torch.nn.Identity()
     with torch.no_grad():
         encoder.passing.fill_(-1.0)
         encoder.follow.fill_(-40.0)
         relations = [index for index, form in enumerate(EVENT_FORMS) if form.relation is not None]
-        encoder.follow[relations.index(ABOVE)] = 4.0  # from the higher to the lower
+        # From the higher to the lower, or back.
+        encoder.follow[relations.index(ABOVE) + is_reversed * len(relations)] = 4.0
     envs = gym.make_vec("DynamicWorld-v0", num_envs=40, length="short")
     observations, _ = envs.reset(seed=0)
     history = read_history(observations)
     reached = features(encoder, observations)[:, :-1].max(axis=1) > 1e-4
     is_order = history.is_order
     assert 5 < is_order.sum() < 35
-    assert (reached[is_order] == (decide(history)[0][is_order] == YES)).all()
+    assert (reached[is_order] == (decide(history)[0][is_order] == answer)).all()
     assert not reached[~is_order].any()
 
 
