@@ -118,11 +118,12 @@ def draw_panel(panel: Any, curves: dict[str, Curve], title: str, targets: dict[s
         if known:
             at, low, high = zip(*known, strict=True)
             panel.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0)
-    lines = {**next(iter(curves.values())).references, **(targets or {})}
-    for label, value in lines.items():
+    references = next(iter(curves.values())).references
+    for label, value in {**references, **(targets or {})}.items():
         panel.axhline(value, color=_FAINT, linewidth=1.0, linestyle="--")
+        offset = (-2, 3 if label in references else -10)
         panel.annotate(
-            f"{label} {value:.3f}", (1.0, value), (-2, 3), xycoords=("axes fraction", "data"),
+            f"{label} {value:.3f}", (1.0, value), offset, xycoords=("axes fraction", "data"),
             textcoords="offset points", ha="right", color=_FAINT, fontsize=8,
         )  # fmt: skip
     _dress(panel, next(iter(curves.values())), title)
@@ -141,7 +142,7 @@ def _dress(panel: Any, curve: Curve, title: str) -> None:
     panel.set_xlabel("environment steps", color=_FAINT, fontsize=9)
     caption = f"mean score, {curve.episodes} test instances"
     panel.set_ylabel(caption, color=_FAINT, fontsize=9)
-    panel.legend(frameon=False, fontsize=8, labelcolor=_INK, loc="lower right")
+    panel.legend(frameon=False, fontsize=8, labelcolor=_INK, loc="center right")
 
 
 def _short_number(value: float, _: Any) -> str:

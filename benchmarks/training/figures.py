@@ -204,6 +204,8 @@ def main() -> None:
             document = measure(name, FIGURES[name], Path(folder))
         (HERE / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n", "utf-8")
         draw(HERE / "curves.png")
+    if arguments.draw:
+        draw(HERE / "curves.png")
 
 
 if __name__ == "__main__":
