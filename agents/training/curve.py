@@ -142,7 +142,7 @@ def _dress(panel: Any, curve: Curve, title: str) -> None:
     panel.set_xlabel("environment steps", color=_FAINT, fontsize=9)
     caption = f"mean score, {curve.episodes} test instances"
     panel.set_ylabel(caption, color=_FAINT, fontsize=9)
-    panel.legend(frameon=False, fontsize=8, labelcolor=_INK, loc="center right")
+    panel.legend(frameon=False, fontsize=8, labelcolor=_INK, loc="lower right", bbox_to_anchor=(1.0, 0.1))
 
 
 def _short_number(value: float, _: Any) -> str:
