@@ -36,6 +36,7 @@ from veilgym.agents.training.training import Plan, train
 HERE = Path(__file__).parent
 CIRCUITS, SYSTEMS, WORLDS = "CausalCircuits-v0", "HiddenSystem-v0", "DynamicWorld-v0"
 EPISODES = 2000
+END_TO_END = "circuits-end-to-end.json"  # written by end_to_end.py
 IDEAL_EPISODES = 500  # the first of them; the ideal observer of hidden systems takes 30 ms an instance
 
 
@@ -190,6 +191,58 @@ def _panel_of(figure: dict[str, Any]) -> str:
     return f"{recipe['env_id']}{f', {length}' if length else ''}{what}"
 
 
+def show() -> None:
+    """Draw the curves and write the table of what is in the folder."""
+    draw(HERE / "curves.png")
+    lines = [
+        "# What trained agents reach",
+        "",
+        "Mean score on 2,000 instances of the test split with its 95 % interval, and on the scale from the floor (0)",
+        "to the ideal observer (1). Regenerate a line with the command in its JSON file. Seconds are those of training,",
+        "on one thread of a machine that was busy with other work: compare CPU time; wall clock is what it took there.",
+        "",
+        "| figure | algorithm | seed | steps | score | normalised | asked for | CPU s | wall s |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name in FIGURES:
+        if (HERE / f"{name}.json").exists():
+            lines += _rows(name, json.loads((HERE / f"{name}.json").read_text("utf-8")))
+    if (HERE / END_TO_END).exists():
+        lines += _rows_of_parts(json.loads((HERE / END_TO_END).read_text("utf-8")))
+    lines += ["", "![Learning curves](curves.png)", ""]
+    (HERE / "README.md").write_text("\n".join(lines), "utf-8")
+
+
+def _rows(name: str, figure: dict[str, Any]) -> list[str]:
+    recipe, rows = figure["recipe"], []
+    algorithm = recipe["algo"] + (", plain network" if recipe["policy"] == "mlp" else "")
+    for run in figure["runs"]:
+        scores = run["scores"] if "score" not in run["scores"] else {"": run["scores"]}
+        for estimator, result in scores.items():
+            title = figure["title"] + (f"; {estimator} submits" if estimator else "")
+            asked = "" if figure["target"] is None else f"{figure['target']:.2f}"
+            rows.append(
+                f"| {title} | {algorithm} | {run['seed']} | {run['points'][-1]['steps']:,} | {_score(result)} | "
+                f"{result['normalised']:.3f} | {asked} | {run['process_seconds']:.0f} | {run['seconds']:.0f} |"
+            )
+    return rows
+
+
+def _rows_of_parts(figure: dict[str, Any]) -> list[str]:
+    return [
+        f"| Circuits, everything: {part['part']} | amortised inference, maskable-ppo | {run['seed']} | "
+        f"{figure['steps']:,} | {_score(part)} | {part['normalised']:.3f} | 0.30 normalised | "
+        f"{part['process_seconds']:.0f} | {part['seconds']:.0f} |"
+        for run in figure["runs"]
+        for part in run["parts"]
+    ]
+
+
+def _score(result: dict[str, Any]) -> str:
+    low, high = result["interval"] or (result["score"], result["score"])
+    return f"{result['score']:.3f} ({low:.3f} to {high:.3f})"
+
+
 def main() -> None:
     """Measure the figures that are named, all if none is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -203,9 +256,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             document = measure(name, FIGURES[name], Path(folder))
         (HERE / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n", "utf-8")
-        draw(HERE / "curves.png")
+        show()
     if arguments.draw:
-        draw(HERE / "curves.png")
+        show()
 
 
 if __name__ == "__main__":
