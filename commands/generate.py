@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from veilgym.commands.options import Length, Seed, Split, read_length
+from veilgym.commands.options import Address, EngineName, Length, Seed, Split, read_length
 from veilgym.commands.terminal import plain_errors, progress_bar
 
 FamilyName = Annotated[str, typer.Argument(metavar="FAMILY", help="causal-circuits, hidden-system or dynamic-world.")]
@@ -16,7 +16,7 @@ Out = Annotated[Path, typer.Option(help="Folder for the files; made if it does n
 TaskFile = Annotated[Path | None, typer.Option(help="Task file (JSON) instead of the default task.")]
 EntityCount = Annotated[int | None, typer.Option(help="Entities of a dynamic world.")]
 Steps = Annotated[int | None, typer.Option(help="Candidate steps of a dynamic world.")]
-Workers = Annotated[int, typer.Option(min=1, help="Processes; does not change a byte.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Processes; does not change a byte.")]
 Format = Annotated[str, typer.Option("--format", help="jsonl, or parquet, which needs the extra veilgym\\[data].")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with what a stopped run has left.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the data set in a folder that is not empty.")]
@@ -32,7 +32,9 @@ def generate(
     task: TaskFile = None,
     entity_count: EntityCount = None,
     simulation_steps: Steps = None,
-    workers: Workers = 1,
+    workers: Workers = None,
+    engine: EngineName = "local",
+    address: Address = None,
     storage: Format = "jsonl",
     resume: Resume = False,
     force: Force = False,
@@ -40,9 +42,12 @@ def generate(
     """Make a data set: complete records with their answers, their public half, and a manifest."""
     with plain_errors():
         from veilgym.envs.core.arguments import read_task_file
+        from veilgym.envs.core.dataset.engines import engine_of
+        from veilgym.envs.core.dataset.generation import RowsFailedError
         from veilgym.envs.core.dataset.generation import generate as run
         from veilgym.envs.core.dataset.plan import make_plan
 
+        made_by = engine_of(engine, workers, address)
         plan = make_plan(
             family,
             count,
@@ -62,7 +67,11 @@ def generate(
             def note(text: str) -> None:
                 typer.echo(f"note: {text}", err=True)
 
-            made = run(plan, out, workers=workers, resume=resume, force=force, progress=advance, note=note)
+            try:
+                made = run(plan, out, engine=made_by, resume=resume, force=force, progress=advance, note=note)
+            except RowsFailedError as error:
+                note(str(error))
+                raise typer.Exit(1) from None
     typer.echo(f"{made.count} problems of {made.family}, {made.split} split, seed {made.seed}")
     for name, digest in made.files.items():
         secret = ", with the answers" if name == made.skeletons else ""

@@ -30,10 +30,34 @@ from veilgym.envs.dynamic_world.prose import LEXICONS, SKINS, parse, render
 from veilgym.envs.dynamic_world.prose.forms import SKIN_TABLE, TOKEN, skeleton_of, surface_of
 from veilgym.envs.dynamic_world.task_file import load_task
 
-FORBIDDEN = (
-    "gold proof prove probab chance rule law hidden latent level simul transition infer impl program generat seed "
-    "skeleton transitiv therefore follows float64 int64 np. none_ true_"
-).split()
+FORBIDDEN = [
+    "gold",
+    "proof",
+    "prove",
+    "probab",
+    "chance",
+    "rule",
+    "law",
+    "hidden",
+    "latent",
+    "level",
+    "simul",
+    "transition",
+    "infer",
+    "impl",
+    "program",
+    "generat",
+    "seed",
+    "skeleton",
+    "transitiv",
+    "therefore",
+    "follows",
+    "float64",
+    "int64",
+    "np.",
+    "none_",
+    "true_",
+]
 RELATED = {
     "ABOVE": ("higher", "lower"),
     "MEMBER": ("entity", "set"),

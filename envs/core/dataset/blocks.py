@@ -7,7 +7,11 @@ would tell the label of a balanced family, but in an order keyed by the seed.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
 
+import msgspec
+
+from veilgym import __version__
 from veilgym.envs.core.dataset.plan import Plan
 from veilgym.envs.core.family import load_family
 from veilgym.envs.core.records import content_id, to_json
@@ -21,21 +25,60 @@ FIELD = {SKELETONS: "skeleton", PAYLOADS: "payload"}
 _ROUNDS = 8  # of a Feistel network; few bits a half need more than the four that many bits do
 
 
-def block(plan: Plan, first: int, count: int) -> dict[str, bytes]:
-    """The rows `first` to `first + count - 1` of a data set as JSON lines, by kind of file.
+class Failure(msgspec.Struct, frozen=True):
+    """A row that cannot be made: its place in the file, its index in the seed's sequence, and the error."""
+
+    row: int
+    index: int
+    error: str
+
+
+class Block(msgspec.Struct, frozen=True):
+    """Rows as JSON lines, by kind of file, without those that have failed."""
+
+    data: dict[str, bytes]
+    failed: list[Failure]
+
+
+def block(plan: Plan, first: int, count: int) -> Block:
+    """The rows `first` to `first + count - 1` of a data set.
 
     A pure function: of the plan and the two numbers, in any process and on any machine.
+
+    Raises:
+        ValueError: the plan cannot be carried out for any row.
+        RuntimeError: this process has another version of the package than the one that made the plan.
     """
-    family = load_family(plan.family)
+    if plan.veilgym != __version__:
+        raise RuntimeError(f"the plan is of veilgym {plan.veilgym}, this worker has {__version__}")
     key = derive_key("order", plan.family, plan.split, plan.seed)
     indices = [shuffled(row, plan.count, key) for row in range(first, first + count)]
     lines: dict[str, list[bytes]] = {kind: [] for kind in KINDS}
+    failed: list[Failure] = []
+    done = 0
+    while done < count:
+        try:
+            for row in _rows(plan, indices[done:]):
+                for kind, line in row.items():
+                    lines[kind].append(line)
+                done += 1
+        except ValueError:  # of the parameters, so of every row
+            raise
+        except Exception as error:  # whatever it is, the other rows can be made
+            failed.append(Failure(first + done, indices[done], f"{type(error).__name__}: {error}"))
+            done += 1
+    return Block({kind: b"".join(rows) for kind, rows in lines.items()}, failed)
+
+
+def _rows(plan: Plan, indices: Sequence[int]) -> Iterator[dict[str, bytes]]:
+    family = load_family(plan.family)
     for skeleton in family.records(plan.parameters, plan.seed, plan.split, indices):
         payload = family.payload(skeleton)
-        row_id = content_id(payload)
-        for kind, record in ((SKELETONS, skeleton), (PAYLOADS, payload)):
-            lines[kind].append(b'{"id":"%s","%s":%s}\n' % (row_id.encode(), FIELD[kind].encode(), to_json(record)))
-    return {kind: b"".join(rows) for kind, rows in lines.items()}
+        row_id = content_id(payload).encode()
+        yield {
+            kind: b'{"id":"%s","%s":%s}\n' % (row_id, FIELD[kind].encode(), to_json(record))
+            for kind, record in ((SKELETONS, skeleton), (PAYLOADS, payload))
+        }
 
 
 def shuffled(row: int, count: int, key: int) -> int:

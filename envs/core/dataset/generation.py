@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 
 import msgspec
@@ -18,7 +12,8 @@ import numpy as np
 from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.dataset import card, parts
 from veilgym.envs.core.dataset import manifest as manifests
-from veilgym.envs.core.dataset.blocks import KINDS, PAYLOADS
+from veilgym.envs.core.dataset.blocks import KINDS, PAYLOADS, Failure
+from veilgym.envs.core.dataset.engines import Engine, in_this_process
 from veilgym.envs.core.dataset.files import digest_of, remove_partial, write
 from veilgym.envs.core.dataset.manifest import Manifest, make_manifest, read_manifest, verify, write_manifest
 from veilgym.envs.core.dataset.parts import Work
@@ -26,16 +21,31 @@ from veilgym.envs.core.dataset.plan import Plan, difference
 from veilgym.envs.core.dataset.storage import Row, check_storage, file_name, write_rows
 
 BLOCK_SIZE = 256
-_AHEAD = 4  # blocks handed out for each worker, so that none waits and memory stays flat
 
 Report = Callable[[int], None]
+
+
+class RowsFailedError(Exception):
+    """Some rows cannot be made, however often they are tried; all others are kept for a later run.
+
+    Attributes:
+        failed: Which, by row.
+    """
+
+    def __init__(self, failed: list[Failure], count: int) -> None:
+        self.failed = failed
+        first = failed[0]
+        super().__init__(
+            f"{len(failed)} of {count} problems cannot be made, so the data set is not complete; the first is index "
+            f"{first.index} ({first.error}); what is done is kept, --resume tries the others again"
+        )
 
 
 def generate(
     plan: Plan,
     folder: Path,
     *,
-    workers: int = 1,
+    engine: Engine = in_this_process,
     resume: bool = False,
     force: bool = False,
     block_size: int = BLOCK_SIZE,
@@ -49,7 +59,7 @@ def generate(
     Args:
         plan: From `make_plan`.
         folder: Made if it does not exist.
-        workers: Processes; 1 works in this one.
+        engine: Who makes the blocks, see `engines`; changes no byte.
         resume: Whether to go on with what a run with the same plan has left.
         force: Whether to replace the files of a data set in a folder that is not empty; others are left alone.
         block_size: Rows in a block; changes no byte.
@@ -59,14 +69,14 @@ def generate(
     Raises:
         ValueError: an argument is wrong, the folder is in use, or two rows are the same problem.
         OSError: a file cannot be written, or a worker has died. What is done is kept for `resume`.
+        RowsFailedError: some rows cannot be made.
     """
     check_storage(plan.storage)
     work = Work(plan, check_count("block_size", block_size))
-    workers = check_count("workers", workers)
     try:
         done = _prepare(folder, work, resume, force)
         if done is None:
-            _make_parts(folder / parts.FOLDER, workers, progress, note)
+            _make_parts(folder / parts.FOLDER, engine, progress, note)
             done = _finish(folder)
         else:
             progress(plan.count)
@@ -140,7 +150,7 @@ def _clear(folder: Path) -> None:
         parts.remove(folder / parts.FOLDER)
 
 
-def _make_parts(place: Path, workers: int, progress: Report, note: Callable[[str], None]) -> None:
+def _make_parts(place: Path, engine: Engine, progress: Report, note: Callable[[str], None]) -> None:
     work = parts.read_work(place)
     if work is None:
         raise ValueError(f"{str(place)!r} has gone")
@@ -150,42 +160,14 @@ def _make_parts(place: Path, workers: int, progress: Report, note: Callable[[str
 
     missing = list(parts.missing(place, work, damaged))
     progress(work.plan.count - sum(map(work.rows, missing)))
-    if workers == 1:
-        for number in missing:
-            progress(parts.make_part(place, work, number))
-    elif missing:
-        for rows in _in_processes(place, work, missing, min(workers, len(missing))):
-            progress(rows)
-
-
-def _in_processes(place: Path, work: Work, numbers: Iterable[int], workers: int) -> Iterator[int]:
-    context = multiprocessing.get_context("spawn")  # not every library survives a fork
-    with ProcessPoolExecutor(workers, context, initializer=_follow_parent) as pool:
-        running: set[Future[int]] = set()
-        try:
-            for number in numbers:
-                running.add(pool.submit(parts.make_part, place, work, number))
-                if len(running) >= _AHEAD * workers:
-                    ended, running = wait(running, return_when=FIRST_COMPLETED)
-                    yield from (future.result() for future in ended)
-            yield from (future.result() for future in running)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-
-
-def _follow_parent() -> None:
-    """End with the parent, also when it is killed; leave an interrupt to it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        sentinel = parent.sentinel
-
-        def watch() -> None:
-            wait_for([sentinel])
-            os._exit(1)
-
-        threading.Thread(target=watch, daemon=True).start()
+    failed: list[Failure] = []
+    for number, made in engine(work, missing):
+        failed += made.failed
+        if not made.failed:
+            parts.keep(place, number, made)
+        progress(work.rows(number) - len(made.failed))
+    if failed:
+        raise RowsFailedError(sorted(failed, key=lambda failure: failure.row), work.plan.count)
 
 
 def _finish(folder: Path) -> Manifest:

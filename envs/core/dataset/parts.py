@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from veilgym.envs.core.dataset.blocks import KINDS, block
+from veilgym.envs.core.dataset.blocks import KINDS, Block, block
 from veilgym.envs.core.dataset.files import Digest, digest_of, write
 from veilgym.envs.core.dataset.plan import Plan
 from veilgym.envs.core.records import to_json
@@ -53,13 +53,15 @@ def begin(folder: Path, work: Work) -> None:
     write(folder / "work.json", to_json(work))
 
 
-def make_part(folder: Path, work: Work, number: int) -> int:
-    """Make a block and write it; its receipt comes last, so a block with a receipt is whole. Returns its rows."""
-    rows = work.rows(number)
-    made = block(work.plan, number * work.block_size, rows)
-    receipt = {kind: write(part(folder, number, kind), data) for kind, data in made.items()}
+def make_block(work: Work, number: int) -> Block:
+    """Make a block of a work."""
+    return block(work.plan, number * work.block_size, work.rows(number))
+
+
+def keep(folder: Path, number: int, made: Block) -> None:
+    """Write a block without failures; its receipt comes last, so a block with a receipt is whole."""
+    receipt = {kind: write(part(folder, number, kind), data) for kind, data in made.data.items()}
     write(_receipt(folder, number), msgspec.json.encode(receipt))
-    return rows
 
 
 def missing(folder: Path, work: Work, damaged: Callable[[int], None]) -> Iterator[int]:
