@@ -17,7 +17,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from veilgym.envs.core.dataset import blocks, generation, parts, storage
+from veilgym.envs.core.dataset import blocks, engines, generation, parts, storage
+from veilgym.envs.core.dataset.engines import in_processes
 from veilgym.envs.core.dataset.generation import generate
 from veilgym.envs.core.dataset.manifest import read_manifest, verify
 from veilgym.envs.core.dataset.plan import Plan, make_plan
@@ -96,7 +97,7 @@ def test_a_seed_or_a_split_or_a_length_more_shares_no_row(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("workers", "block_size"), [(1, 1), (1, 7), (1, 40), (1, 1000), (2, 9)])
 def test_neither_workers_nor_blocks_change_a_byte(made: Path, workers: int, block_size: int, tmp_path: Path) -> None:
     rows: list[int] = []
-    generate(plan_of(), tmp_path, workers=workers, block_size=block_size, progress=rows.append)
+    generate(plan_of(), tmp_path, engine=in_processes(workers), block_size=block_size, progress=rows.append)
     assert contents(tmp_path) == contents(made)
     assert sum(rows) == 40
 
@@ -104,7 +105,7 @@ def test_neither_workers_nor_blocks_change_a_byte(made: Path, workers: int, bloc
 def test_a_block_is_a_function_of_the_plan_and_its_place(made: Path) -> None:
     pieces = [blocks.block(plan_of(), first, count) for first, count in ((0, 13), (13, 1), (14, 26))]
     for kind in ("skeletons", "payloads"):
-        assert b"".join(piece[kind] for piece in pieces) == (made / f"{kind}.jsonl").read_bytes()
+        assert b"".join(piece.data[kind] for piece in pieces) == (made / f"{kind}.jsonl").read_bytes()
     stored = msgspec.json.decode(to_json(plan_of()), type=Plan)
     assert blocks.block(stored, 3, 2) == blocks.block(plan_of(), 3, 2)
 
@@ -211,8 +212,8 @@ def test_exchanging_all_that_is_hidden_changes_no_public_byte(
 
     monkeypatch.setattr(blocks, "load_family", lambda name: dataclasses.replace(found, records=exchanged))
     after = blocks.block(plan, 0, 12)
-    assert after["payloads"] == before["payloads"]
-    assert after["skeletons"] != before["skeletons"]
+    assert after.data["payloads"] == before.data["payloads"]
+    assert after.data["skeletons"] != before.data["skeletons"]
 
 
 # Stopped and gone on with.
@@ -220,12 +221,13 @@ def test_exchanging_all_that_is_hidden_changes_no_public_byte(
 SCRIPT = """
 import sys
 from pathlib import Path
+from veilgym.envs.core.dataset.engines import in_processes
 from veilgym.envs.core.dataset.generation import generate
 from veilgym.envs.core.dataset.plan import make_plan
 
 if __name__ == "__main__":
     folder, workers, resume = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "resume"
-    generate(make_plan("hidden-system", 2000), folder, workers=workers, resume=resume, block_size=20)
+    generate(make_plan("hidden-system", 2000), folder, engine=in_processes(workers), resume=resume, block_size=20)
 """
 
 
@@ -287,15 +289,15 @@ def test_stopped_while_the_parts_are_removed(made: Path, tmp_path: Path, monkeyp
 
 def stopped_half_way(folder: Path, monkeypatch: pytest.MonkeyPatch, **arguments: Any) -> None:
     """Leave a folder with 4 of 6 parts."""
-    real = parts.make_part
+    real = engines.make_block
 
-    def make_part(place: Path, work: parts.Work, number: int) -> int:
+    def make_block(work: parts.Work, number: int) -> blocks.Block:
         if number == 4:
             raise KeyboardInterrupt
-        return real(place, work, number)
+        return real(work, number)
 
     with monkeypatch.context() as patch:
-        patch.setattr(parts, "make_part", make_part)
+        patch.setattr(engines, "make_block", make_block)
         with pytest.raises(KeyboardInterrupt):
             generate(plan_of(**arguments), folder, block_size=7)
 
@@ -442,24 +444,25 @@ def test_a_full_disk(kind: str, made: Path, tmp_path: Path, monkeypatch: pytest.
 DYING = """
 import os, sys
 from pathlib import Path
-from veilgym.envs.core.dataset import parts
+from veilgym.envs.core.dataset import engines
+from veilgym.envs.core.dataset.engines import in_processes
 from veilgym.envs.core.dataset.generation import generate
 from veilgym.envs.core.dataset.plan import make_plan
 
-real = parts.make_part
+real = engines.make_block
 
 
-def die(place, work, number):
+def die(work, number):
     if number == 3:
         os._exit(9)
-    return real(place, work, number)
+    return real(work, number)
 
 
-parts.make_part = die  # the workers import this file as well
+engines.make_block = die  # the workers import this file as well
 
 if __name__ == "__main__":
     try:
-        generate(make_plan("hidden-system", 40), Path(sys.argv[1]), workers=2, block_size=7)
+        generate(make_plan("hidden-system", 40), Path(sys.argv[1]), engine=in_processes(2), block_size=7)
     except OSError as error:
         print(error)
 """
@@ -487,9 +490,8 @@ def test_wrong_arguments_are_named_before_anything_is_written(tmp_path: Path) ->
     ):
         with pytest.raises(ValueError, match=message):
             plan_of(**arguments)
-    for arguments in ({"workers": 0}, {"block_size": 0}):
-        with pytest.raises(ValueError, match=next(iter(arguments))):
-            generate(plan_of(), tmp_path, **arguments)
+    with pytest.raises(ValueError, match="block_size"):
+        generate(plan_of(), tmp_path, block_size=0)
     assert not list(tmp_path.iterdir())
 
 
