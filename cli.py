@@ -12,6 +12,7 @@ from veilgym.commands.bound import bound
 from veilgym.commands.generate import generate
 from veilgym.commands.ledger import ledger
 from veilgym.commands.render import render
+from veilgym.commands.report import report
 from veilgym.commands.score import score
 
 app = typer.Typer(
@@ -22,7 +23,7 @@ app = typer.Typer(
     help="Environments whose mechanism is hidden and whose score is exact.",
 )
 
-for command in (bench, bound, ledger, generate, render, score):
+for command in (bench, bound, ledger, generate, render, score, report):
     app.command()(command)
 
 
