@@ -172,7 +172,7 @@ def ray_with(how: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> Engine
         finally:
             blocks.load_family = load_family
 
-    def as_row(row: dict[str, Any], work: Any) -> dict[str, Any]:
+    def as_row(work: Any, row: dict[str, Any]) -> dict[str, Any]:
         import msgspec
 
         return {"number": row["number"], "block": msgspec.msgpack.encode(make_block(work, row["number"]))}

@@ -12,6 +12,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from functools import partial
 from multiprocessing.connection import wait as wait_for
 from typing import Any
 
@@ -105,7 +106,7 @@ def _on_cluster(work: Work, numbers: Sequence[int]) -> Iterator[tuple[int, Block
     context.max_errored_blocks = -1  # a task that fails for good must not end the others
     lost = dict.fromkeys(numbers)
     tasks = data.from_items([{"number": number} for number in numbers], override_num_blocks=len(numbers))
-    for row in tasks.map(_as_row, fn_args=(work,), max_retries=_TRIES - 1).iter_rows():
+    for row in tasks.map(partial(_as_row, work), max_retries=_TRIES - 1).iter_rows():
         del lost[row["number"]]
         yield row["number"], msgspec.msgpack.decode(row["block"], type=Block)
     for number in lost:
@@ -114,7 +115,7 @@ def _on_cluster(work: Work, numbers: Sequence[int]) -> Iterator[tuple[int, Block
         yield number, Block({}, [Failure(row, row, "its worker died each time") for row in rows])
 
 
-def _as_row(row: dict[str, Any], work: Work) -> dict[str, Any]:
+def _as_row(work: Work, row: dict[str, Any]) -> dict[str, Any]:
     return {"number": row["number"], "block": msgspec.msgpack.encode(make_block(work, row["number"]))}
 
 
