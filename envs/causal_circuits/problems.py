@@ -10,11 +10,12 @@ import msgspec
 from veilgym.envs.causal_circuits.records import (
     CircuitPayload,
     CircuitSkeleton,
+    cached_task,
     renderer_payload,
     score,
     skeletons_at,
 )
-from veilgym.envs.causal_circuits.task import TaskSource, load_task, task_file, task_of
+from veilgym.envs.causal_circuits.task import TaskSource, load_task, task_file
 from veilgym.envs.core.family import Family
 from veilgym.envs.core.replies import Matrix, Unparsed, read_matrix
 from veilgym.envs.core.seeding import check_split
@@ -32,7 +33,7 @@ def _records(document: Mapping[str, Any], seed: int, split: str, indices: Sequen
 
 
 def _read_answer(reply: Any, payload: CircuitPayload) -> Matrix | Unparsed:
-    return read_matrix(reply, task_of(payload.task).prediction_shape)
+    return read_matrix(reply, cached_task(payload.task).prediction_shape)
 
 
 def _score(skeleton: CircuitSkeleton, answer: Matrix) -> float:
