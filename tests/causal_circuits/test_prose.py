@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from veilgym.envs.causal_circuits.equations import Equation, UniformPrior
@@ -192,7 +192,8 @@ def document_of(task: Task) -> dict[str, Any]:
 
 
 @given(task=tasks(), is_interactive=st.booleans(), value=st.floats(-1e6, 1e6, width=32))
-@settings(max_examples=100, deadline=None)
+# Drawing a whole task takes a while.
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_task_and_any_reading_reads_back(task: Task, is_interactive: bool, value: float) -> None:
     round_trip(payload_of_task(task, value), is_interactive)
 
