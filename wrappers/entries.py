@@ -60,7 +60,11 @@ def entry(
         "parameters": dict(parameters),
     }
     _, payload = _problem(found, metadata)
-    return {"id": content_id(payload), "prompt": found.render(payload, str(metadata["skin"])).text, "metadata": metadata}
+    return {
+        "id": content_id(payload),
+        "prompt": found.render(payload, str(metadata["skin"])).text,
+        "metadata": metadata,
+    }
 
 
 def score(reply: Any, entry: Mapping[str, Any]) -> float:
