@@ -434,7 +434,7 @@ def test_a_full_disk(kind: str, made: Path, tmp_path: Path, monkeypatch: pytest.
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", full)
-        with pytest.raises(OSError, match=r"^cannot write '.*': No space left on device; what is done is kept"):
+        with pytest.raises(OSError, match=r"^cannot write '.*payloads\.jsonl': No space left on device; what is done is kept"):
             generate(plan_of(), tmp_path, block_size=7)
     assert not (tmp_path / "payloads.jsonl").exists()
     assert not (tmp_path / "manifest.json").exists()
