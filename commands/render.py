@@ -9,7 +9,7 @@ import typer
 
 from veilgym.commands.terminal import plain_errors, progress_bar
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A data set that veilgym generate has made.")]
+Folder = Annotated[Path, typer.Argument(help="A data set that veilgym generate has made.")]
 Skin = Annotated[str, typer.Option(help="The surface; mixed draws one for each problem.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace problems that are there.")]
 
