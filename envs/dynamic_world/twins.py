@@ -1,0 +1,263 @@
+"""Counterfactual twins: two worlds that differ in one event, are asked the same question, and have opposite answers.
+
+One event of a world that has happened is changed, at its time and under its id, so that all the others stand:
+
+- membership: x joins another set. In one of the worlds a chain leads from the set of x into A, in the other one from
+  the other set to a set that is disjoint from A.
+- spatial order: the entities fall into two groups, with one event alone between them. In one of the worlds it puts the
+  group of x above that of y, in the other one the group of y above that of x. Between hidden levels that are adjacent,
+  only such a link can be turned round; so these worlds have 2 K levels of entities, and of the events that joined the
+  upper half to the lower one all but one are taken out. What is left could have happened: no precondition of a
+  transition needs an event.
+
+Neither world shows which was changed, and coins decide which of the two is first and which way round an order is asked.
+
+Letters: N symbols, E entities, S sets, R events, K the complexity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veilgym.envs.core.philox import STREAM_WORDS, next_below, open_stream
+from veilgym.envs.core.seeding import Split, derive_key
+from veilgym.envs.dynamic_world.grammar import FORM_INDEX, PUBLIC_FAMILIES
+from veilgym.envs.dynamic_world.program import ENTRY_LEVELS
+from veilgym.envs.dynamic_world.query import MATCHINGS, MEMBERSHIP, ONE_STEP, SPATIAL_ORDER, TWO_STEPS
+from veilgym.envs.dynamic_world.simulation import LEVEL
+from veilgym.envs.dynamic_world.task import Task
+from veilgym.envs.dynamic_world.worlds import Simulator, Worlds, room_for, sequence_name
+
+SHORTEST = 3
+"""The least complexity: with two events, the changed one would mention an argument of an order."""
+
+_ABOVE, _MEMBER = FORM_INDEX["RELATE", "ABOVE"], FORM_INDEX["RELATE", "MEMBER"]
+_SUBSET, _DISJOINT = FORM_INDEX["RELATE", "SUBSET"], FORM_INDEX["RELATE", "DISJOINT"]
+_MOVE = FORM_INDEX["MOVE", None]
+_MOST_ATTEMPTS, _STRICT_ATTEMPTS = 60, 20
+_MOST_CHANGES = 50  # that are examined in one attempt
+
+Rows = NDArray[np.int32]
+Pick = Callable[[int], int]
+"""Draws an integer in [0, n)."""
+
+
+@dataclass(frozen=True)
+class Twins:
+    """Two worlds as a batch, and their hidden levels, (2, N)."""
+
+    worlds: Worlds
+    levels: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class _Change:
+    """How a world that has happened becomes two: what is kept of it, and the row that is another one in its twin."""
+
+    kept: NDArray[np.bool_]
+    row: int
+    event: Rows
+    arguments: tuple[int, int]
+    is_yes: bool
+    levels: NDArray[np.int32]
+
+
+class TwinMaker:
+    """Makes pairs of worlds that belong to a task, a split and a seed.
+
+    Attributes:
+        name: Of the sequence of pairs.
+        simulators: By family; they differ in the number of entity levels.
+
+    Raises:
+        ValueError: no world of the task could have such a twin.
+    """
+
+    def __init__(self, task: Task, split: Split, seed: int) -> None:
+        if task.complexity < SHORTEST:
+            raise ValueError(f"length: got {task.complexity}, allowed is a length of at least {SHORTEST} for twins")
+        sequence = f"{sequence_name(task)} twins"
+        self.name = f"{sequence}/{split}/{seed}"
+        self._key = derive_key(sequence, split, seed)
+        self._pick_key = derive_key(f"{sequence} picks", split, seed)
+        grouped = replace(task, entity_levels=2 * task.complexity)
+        self.simulators = {SPATIAL_ORDER: Simulator(grouped), MEMBERSHIP: Simulator(task)}
+
+    def make(self, index: int) -> Twins:
+        """Make the pair of an index.
+
+        Raises:
+            ValueError: the worlds tried have no twins.
+        """
+        stream = np.zeros(STREAM_WORDS, np.uint64)
+        open_stream(stream, np.uint64(self._pick_key), np.uint64(index))
+
+        def pick(count: int) -> int:
+            return int(next_below(stream, count))
+
+        family, is_yes, is_swapped = pick(2), bool(pick(2)), bool(pick(2))
+        simulator = self.simulators[family]
+        is_wide = family == MEMBERSHIP or _margin(simulator.task.complexity) > 1
+        for attempt in range(_MOST_ATTEMPTS):
+            least = TWO_STEPS if is_wide and attempt < _STRICT_ATTEMPTS else ONE_STEP
+            base = room_for(simulator.task, 1)
+            simulator.evolve(self._key, index, attempt, base)
+            changes = _CHANGES[family](simulator, base, is_yes, pick)
+            for _, change in zip(range(_MOST_CHANGES), changes, strict=False):
+                twins = _apply(simulator, base, family, change, least)
+                if twins is not None:
+                    order = [1, 0] if is_swapped else [0, 1]
+                    return Twins(_select(twins.worlds, order), twins.levels[order])
+        _give_up(simulator.task, family)
+
+
+def _give_up(task: Task, family: int) -> NoReturn:
+    raise ValueError(
+        f"no twins of the family {PUBLIC_FAMILIES[family]} with proofs of {task.complexity} events in {_MOST_ATTEMPTS} "
+        f"worlds of {task.allocation.total} entities and {task.simulation_steps} steps: allowed is a smaller length, "
+        "or more steps for each entity"
+    )
+
+
+def _select(worlds: Worlds, order: list[int]) -> Worlds:
+    return Worlds(*(array[order] for array in vars(worlds).values()))
+
+
+def _apply(simulator: Simulator, base: Worlds, family: int, change: _Change, least: int) -> Twins | None:
+    """The world that is kept and its twin; None if one of them is too easy, or they match less than `least`."""
+    rows = base.events[0, : len(change.kept)]
+    worlds = room_for(simulator.task, 2)
+    worlds.initial[:] = base.initial
+    worlds.num_events[:] = change.kept.sum()
+    worlds.events[:, : worlds.num_events[0]] = rows[change.kept]
+    worlds.events[1, change.kept[: change.row].sum()] = change.event
+    worlds.is_yes[:] = change.is_yes, not change.is_yes
+    worlds.queries[:, :3] = family, *change.arguments
+    keys = []
+    for i in range(2):
+        is_hard, of_world = simulator.examine(worlds.only(i))
+        if not is_hard:
+            return None
+        keys.append(of_world)
+    matching = _matching(*keys)
+    if matching < least:
+        return None
+    worlds.queries[:, 3] = matching
+    return Twins(worlds, np.stack([simulator.state[0][LEVEL], change.levels]))
+
+
+def _matching(keys: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
+    """How closely the arguments match those of the other world, an index of `MATCHINGS`; -1 if not at all."""
+    is_equal = (keys == other).all(axis=1)
+    return int(np.argmin([*is_equal, False])) - 1 if not is_equal.all() else len(MATCHINGS) - 1
+
+
+def _shuffled(items: NDArray[Any], pick: Pick) -> Iterator[Any]:
+    """The items in a drawn order."""
+    left = list(items)
+    while left:
+        place = pick(len(left))
+        left[place], left[-1] = left[-1], left[place]
+        yield left.pop()
+
+
+def _closure(steps: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(n, n) what is reached by any number of steps, none included."""
+    reached = steps | np.eye(len(steps), dtype=np.bool_)
+    while not np.array_equal(further := _compose(reached, reached), reached):
+        reached = further
+    return reached
+
+
+def _compose(left: NDArray[np.bool_], right: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    product: NDArray[np.bool_] = left.astype(np.float32) @ right.astype(np.float32) > 0
+    return product
+
+
+def _relation(rows: Rows, form: int, size: int, offset: int = 0) -> NDArray[np.bool_]:
+    """(size, size) the facts of a form whose symbols are numbered from `offset`."""
+    facts = np.zeros((size, size), np.bool_)
+    stated = rows[rows[:, 1] == form]
+    facts[stated[:, 2] - offset, stated[:, 3] - offset] = True
+    return facts
+
+
+def _order_changes(simulator: Simulator, base: Worlds, is_yes: bool, pick: Pick) -> Iterator[_Change]:
+    """Links between the upper and the lower half of the levels, to be turned round."""
+    task, half = simulator.task, simulator.task.complexity
+    rows, num_entities = base.events[0, : base.num_events[0]], task.allocation.entities
+    levels = simulator.state[0][LEVEL].copy()
+    of_entity = levels[:num_entities]
+    is_link = (rows[:, 1] == _ABOVE) & (levels[rows[:, 2]] == half - 1)
+    reach = _closure(_relation(rows[~is_link], _ABOVE, num_entities))
+    exchanged = levels.copy()
+    exchanged[:num_entities] += np.where(of_entity < half, half, -half).astype(np.int32)
+    margin = _margin(half)
+    is_inner = (of_entity % half >= margin) & (of_entity % half < half - margin)
+    for row in _shuffled(np.flatnonzero(is_link), pick):
+        upper, lower = rows[row, 2:4]
+        pairs = [
+            (x, y)
+            for x in np.flatnonzero(reach[:, upper] & is_inner).tolist()
+            for y in np.flatnonzero(reach[lower] & is_inner).tolist()
+            if of_entity[y] == of_entity[x] + half and reach[:, x][of_entity == 0].any()
+        ]
+        for x, y in _shuffled(np.array(pairs).reshape(-1, 2), pick):
+            tops = np.flatnonzero(reach[:, x] & (of_entity == 0))
+            bottoms = np.flatnonzero(reach[y] & (of_entity == 2 * half - 1))
+            if not (tops.size and bottoms.size):
+                continue
+            bottom, top = bottoms[pick(bottoms.size)], tops[pick(tops.size)]
+            event = rows[row].copy()
+            event[2:5] = bottom, top, _location(base.initial[0, 0], rows[:row], bottom)
+            kept = ~is_link
+            kept[row] = True
+            yield _Change(kept, int(row), event, (int(x), int(y)) if is_yes else (int(y), int(x)), is_yes, exchanged)
+
+
+def _margin(complexity: int) -> int:
+    """How many levels away from the ends of the halves arguments are: so the changed event is not near, if possible."""
+    return 2 if complexity > 4 else 1
+
+
+def _location(initial: Rows, rows: Rows, entity: int) -> int:
+    """Where an entity is after some events."""
+    moves = rows[(rows[:, 1] == _MOVE) & (rows[:, 2] == entity)]
+    return int(moves[-1, 4] if len(moves) else initial[entity])
+
+
+def _membership_changes(simulator: Simulator, base: Worlds, is_yes: bool, pick: Pick) -> Iterator[_Change]:
+    """Memberships that could have been in another set."""
+    task, steps = simulator.task, simulator.task.complexity - 2
+    rows, offset, size = base.events[0, : base.num_events[0]], task.allocation.entities, task.allocation.sets
+    levels = simulator.state[0][LEVEL].copy()
+    of_set = levels[offset : offset + size]
+    reach = _closure(_relation(rows, _SUBSET, size, offset))
+    distance = np.where(reach, of_set - of_set[:, None], size)
+    stated = _relation(rows, _DISJOINT, size, offset)
+    apart = stated | stated.T
+    inside = distance == steps + 1
+    outside = _compose(distance == steps, stated) & ~_compose(distance < steps, apart)
+    before, after = (inside, outside) if is_yes else (outside, inside)
+    members = rows[rows[:, 1] == _MEMBER]
+    for row in _shuffled(np.flatnonzero(rows[:, 1] == _MEMBER), pick):
+        entity, group = int(rows[row, 2]), int(rows[row, 3]) - offset
+        groups = members[members[:, 2] == entity, 3] - offset
+        rest = reach[groups[groups != group]].any(axis=0)
+        within = reach | rest
+        is_possible = ~(within & _compose(within, apart)).any(axis=1) & (of_set < ENTRY_LEVELS)
+        is_possible[groups] = False
+        is_open = before[group] & ~rest & ~_compose(rest[None], apart)[0]
+        for other, queried in _shuffled(np.argwhere(after & is_possible[:, None] & is_open), pick):
+            event = rows[row].copy()
+            event[3] = offset + other
+            arguments = entity, offset + int(queried)
+            yield _Change(np.ones(len(rows), np.bool_), int(row), event, arguments, is_yes, levels)
+
+
+_CHANGES = {SPATIAL_ORDER: _order_changes, MEMBERSHIP: _membership_changes}
