@@ -438,17 +438,18 @@ def _prove(graphs, family, is_yes, left, right, proof):  # type: ignore[no-untyp
 
 
 @kernel
-def examine(sizes, events, count, graphs, query, is_yes, keys, proof):  # type: ignore[no-untyped-def]
+def examine(sizes, events, count, graphs, query, is_yes, is_strict, keys, proof):  # type: ignore[no-untyped-def]
     """Prove the answer to a given question, and count what a counterpart in another world must match.
 
     Args:
         sizes, events, count, graphs, proof: as in `ask`.
         query: (4,) int32: family and both arguments; the last is not used.
         is_yes: the answer.
+        is_strict: whether what is near in time to the arguments must not decide.
         keys: (3, 2) uint64, written: the numbers of direct facts, and of facts two steps away, of both arguments.
 
     Returns:
-        Whether K events prove the answer and no fewer do, and what is near in time to the arguments does not.
+        Whether K events prove the answer and no fewer do, and the strict demand is met.
     """
     family, left, right = np.int64(query[0]), np.int64(query[1]), np.int64(query[2])
     read_graphs(events, count, graphs)
@@ -457,7 +458,7 @@ def examine(sizes, events, count, graphs, query, is_yes, keys, proof):  # type: 
         keys[row, 0], keys[row, 1] = graphs[4][row, left], graphs[4][row, right]
     if not _prove(graphs, family, is_yes, left, right, proof):
         return False
-    return not _is_local(events, count, graphs, family, left, right)
+    return not is_strict or not _is_local(events, count, graphs, family, left, right)
 
 
 @kernel

@@ -59,7 +59,8 @@ DEFAULT_TRANSITIONS: dict[str, Transition] = {
 
 def allocate(entity_count: int) -> Allocation:
     """Divide a number of entities as the default of 128 is divided: 7/16, 3/8, 1/16 and the rest."""
-    entities, sets, regions = entity_count * 7 // 16, entity_count * 3 // 8, max(2, entity_count // 16)
+    sets, regions = entity_count * 3 // 8, max(2, entity_count // 16)
+    entities = min(entity_count * 7 // 16, entity_count - sets - regions - 1)
     return Allocation(entities, sets, regions, entity_count - entities - sets - regions)
 
 

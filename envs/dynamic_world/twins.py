@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ SHORTEST = 3
 _ABOVE, _MEMBER = FORM_INDEX["RELATE", "ABOVE"], FORM_INDEX["RELATE", "MEMBER"]
 _SUBSET, _DISJOINT = FORM_INDEX["RELATE", "SUBSET"], FORM_INDEX["RELATE", "DISJOINT"]
 _MOVE = FORM_INDEX["MOVE", None]
-_MOST_ATTEMPTS, _STRICT_ATTEMPTS = 60, 20
+_MOST_ATTEMPTS, _STRICT_ATTEMPTS, _MOST_WORK = 200, 20, 200_000  # the latter in steps and symbols
 _MOST_CHANGES = 50  # that are examined in one attempt
 
 Rows = NDArray[np.int32]
@@ -103,24 +103,30 @@ class TwinMaker:
         family, is_yes, is_swapped = pick(2), bool(pick(2)), bool(pick(2))
         simulator = self.simulators[family]
         is_wide = family == MEMBERSHIP or _margin(simulator.task.complexity) > 1
-        for attempt in range(_MOST_ATTEMPTS):
-            least = TWO_STEPS if is_wide and attempt < _STRICT_ATTEMPTS else ONE_STEP
+        for attempt in range(_most_attempts(simulator.task)):
+            is_strict = attempt < _STRICT_ATTEMPTS
+            least = TWO_STEPS if is_strict and is_wide else ONE_STEP
             base = room_for(simulator.task, 1)
             simulator.evolve(self._key, index, attempt, base)
             changes = _CHANGES[family](simulator, base, is_yes, pick)
             for _, change in zip(range(_MOST_CHANGES), changes, strict=False):
-                twins = _apply(simulator, base, family, change, least)
+                twins = _apply(simulator, base, family, change, least, is_strict)
                 if twins is not None:
                     order = [1, 0] if is_swapped else [0, 1]
                     return Twins(_select(twins.worlds, order), twins.levels[order])
-        _give_up(simulator.task, family)
+        raise _failure(simulator.task, family)
 
 
-def _give_up(task: Task, family: int) -> NoReturn:
-    raise ValueError(
-        f"no twins of the family {PUBLIC_FAMILIES[family]} with proofs of {task.complexity} events in {_MOST_ATTEMPTS} "
-        f"worlds of {task.allocation.total} entities and {task.simulation_steps} steps: allowed is a smaller length, "
-        "or more steps for each entity"
+def _most_attempts(task: Task) -> int:
+    """How many worlds to try for one pair: fewer where a world is large, so that failing takes seconds."""
+    return min(_MOST_ATTEMPTS, _STRICT_ATTEMPTS + _MOST_WORK // (task.allocation.total + task.simulation_steps))
+
+
+def _failure(task: Task, family: int) -> ValueError:
+    return ValueError(
+        f"no twins of the family {PUBLIC_FAMILIES[family]} with proofs of {task.complexity} events in "
+        f"{_most_attempts(task)} worlds of {task.allocation.total} entities and {task.simulation_steps} steps: "
+        "allowed is a smaller length, or more steps for each entity"
     )
 
 
@@ -128,7 +134,9 @@ def _select(worlds: Worlds, order: list[int]) -> Worlds:
     return Worlds(*(array[order] for array in vars(worlds).values()))
 
 
-def _apply(simulator: Simulator, base: Worlds, family: int, change: _Change, least: int) -> Twins | None:
+def _apply(
+    simulator: Simulator, base: Worlds, family: int, change: _Change, least: int, is_strict: bool
+) -> Twins | None:
     """The world that is kept and its twin; None if one of them is too easy, or they match less than `least`."""
     rows = base.events[0, : len(change.kept)]
     worlds = room_for(simulator.task, 2)
@@ -140,7 +148,7 @@ def _apply(simulator: Simulator, base: Worlds, family: int, change: _Change, lea
     worlds.queries[:, :3] = family, *change.arguments
     keys = []
     for i in range(2):
-        is_hard, of_world = simulator.examine(worlds.only(i))
+        is_hard, of_world = simulator.examine(worlds.only(i), is_strict)
         if not is_hard:
             return None
         keys.append(of_world)
@@ -166,25 +174,26 @@ def _shuffled(items: NDArray[Any], pick: Pick) -> Iterator[Any]:
         yield left.pop()
 
 
-def _closure(steps: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(n, n) what is reached by any number of steps, none included."""
-    reached = steps | np.eye(len(steps), dtype=np.bool_)
-    while not np.array_equal(further := _compose(reached, reached), reached):
-        reached = further
+def _pairs(rows: Rows, form: int, offset: int = 0) -> list[list[int]]:
+    """The facts of a form, their symbols numbered from `offset`."""
+    pairs: list[list[int]] = (rows[rows[:, 1] == form, 2:4] - offset).tolist()
+    return pairs
+
+
+def _reach(pairs: list[list[int]], levels: Rows) -> NDArray[np.bool_]:
+    """(n, n) what pairs, each from a level to the next, lead to in any number of steps, none included."""
+    reached = np.eye(len(levels), dtype=np.bool_)
+    for left, right in sorted(pairs, key=lambda pair: -levels[pair[0]]):
+        reached[left] |= reached[right]
     return reached
 
 
-def _compose(left: NDArray[np.bool_], right: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    product: NDArray[np.bool_] = left.astype(np.float32) @ right.astype(np.float32) > 0
-    return product
-
-
-def _relation(rows: Rows, form: int, size: int, offset: int = 0) -> NDArray[np.bool_]:
-    """(size, size) the facts of a form whose symbols are numbered from `offset`."""
-    facts = np.zeros((size, size), np.bool_)
-    stated = rows[rows[:, 1] == form]
-    facts[stated[:, 2] - offset, stated[:, 3] - offset] = True
-    return facts
+def _follow(reached: NDArray[np.bool_], pairs: list[list[int]]) -> NDArray[np.bool_]:
+    """(m, n) what pairs lead to, in one step, from what is reached, (m, n)."""
+    following = np.zeros_like(reached)
+    for left, right in pairs:
+        following[:, right] |= reached[:, left]
+    return following
 
 
 def _order_changes(simulator: Simulator, base: Worlds, is_yes: bool, pick: Pick) -> Iterator[_Change]:
@@ -194,30 +203,31 @@ def _order_changes(simulator: Simulator, base: Worlds, is_yes: bool, pick: Pick)
     levels = simulator.state[0][LEVEL].copy()
     of_entity = levels[:num_entities]
     is_link = (rows[:, 1] == _ABOVE) & (levels[rows[:, 2]] == half - 1)
-    reach = _closure(_relation(rows[~is_link], _ABOVE, num_entities))
+    reach = _reach(_pairs(rows[~is_link], _ABOVE), of_entity)
+    is_first, is_last = of_entity == 0, of_entity == 2 * half - 1
     exchanged = levels.copy()
     exchanged[:num_entities] += np.where(of_entity < half, half, -half).astype(np.int32)
     margin = _margin(half)
     is_inner = (of_entity % half >= margin) & (of_entity % half < half - margin)
+    can_be_higher, can_be_lower = is_inner & reach[is_first].any(axis=0), is_inner & reach[:, is_last].any(axis=1)
     for row in _shuffled(np.flatnonzero(is_link), pick):
-        upper, lower = rows[row, 2:4]
-        pairs = [
-            (x, y)
-            for x in np.flatnonzero(reach[:, upper] & is_inner).tolist()
-            for y in np.flatnonzero(reach[lower] & is_inner).tolist()
-            if of_entity[y] == of_entity[x] + half and reach[:, x][of_entity == 0].any()
-        ]
-        for x, y in _shuffled(np.array(pairs).reshape(-1, 2), pick):
-            tops = np.flatnonzero(reach[:, x] & (of_entity == 0))
-            bottoms = np.flatnonzero(reach[y] & (of_entity == 2 * half - 1))
-            if not (tops.size and bottoms.size):
-                continue
-            bottom, top = bottoms[pick(bottoms.size)], tops[pick(tops.size)]
+        upper, below = rows[row, 2:4]
+        higher, lower = np.flatnonzero(can_be_higher & reach[:, upper]), np.flatnonzero(can_be_lower & reach[below])
+        are_apart = of_entity[lower] == of_entity[higher][:, None] + half
+        kept = ~is_link
+        kept[row] = True
+        for i, j in _shuffled(np.argwhere(are_apart), pick):
+            x, y = int(higher[i]), int(lower[j])
+            top, bottom = (_one(ends, pick) for ends in (is_first & reach[:, x], is_last & reach[y]))
             event = rows[row].copy()
             event[2:5] = bottom, top, _location(base.initial[0, 0], rows[:row], bottom)
-            kept = ~is_link
-            kept[row] = True
-            yield _Change(kept, int(row), event, (int(x), int(y)) if is_yes else (int(y), int(x)), is_yes, exchanged)
+            yield _Change(kept, int(row), event, (x, y) if is_yes else (y, x), is_yes, exchanged)
+
+
+def _one(mask: NDArray[np.bool_], pick: Pick) -> int:
+    """A drawn place where a mask is true."""
+    places = np.flatnonzero(mask)
+    return int(places[pick(len(places))])
 
 
 def _margin(complexity: int) -> int:
@@ -237,23 +247,25 @@ def _membership_changes(simulator: Simulator, base: Worlds, is_yes: bool, pick: 
     rows, offset, size = base.events[0, : base.num_events[0]], task.allocation.entities, task.allocation.sets
     levels = simulator.state[0][LEVEL].copy()
     of_set = levels[offset : offset + size]
-    reach = _closure(_relation(rows, _SUBSET, size, offset))
+    reach = _reach(_pairs(rows, _SUBSET, offset), of_set)
     distance = np.where(reach, of_set - of_set[:, None], size)
-    stated = _relation(rows, _DISJOINT, size, offset)
-    apart = stated | stated.T
+    stated = _pairs(rows, _DISJOINT, offset)
+    mirrored = stated + [pair[::-1] for pair in stated]
+    excluded = _follow(reach, mirrored)
     inside = distance == steps + 1
-    outside = _compose(distance == steps, stated) & ~_compose(distance < steps, apart)
+    outside = _follow(distance == steps, stated) & ~_follow(distance < steps, mirrored)
     before, after = (inside, outside) if is_yes else (outside, inside)
+    after &= (of_set < ENTRY_LEVELS)[:, None]
     members = rows[rows[:, 1] == _MEMBER]
     for row in _shuffled(np.flatnonzero(rows[:, 1] == _MEMBER), pick):
         entity, group = int(rows[row, 2]), int(rows[row, 3]) - offset
         groups = members[members[:, 2] == entity, 3] - offset
-        rest = reach[groups[groups != group]].any(axis=0)
-        within = reach | rest
-        is_possible = ~(within & _compose(within, apart)).any(axis=1) & (of_set < ENTRY_LEVELS)
-        is_possible[groups] = False
-        is_open = before[group] & ~rest & ~_compose(rest[None], apart)[0]
-        for other, queried in _shuffled(np.argwhere(after & is_possible[:, None] & is_open), pick):
+        others = groups[groups != group]
+        within, without = reach[others].any(axis=0), excluded[others].any(axis=0)
+        is_open = before[group] & ~within & ~without
+        for other, queried in _shuffled(np.argwhere(after & is_open), pick):
+            if other in groups or ((reach[other] | within) & (excluded[other] | without)).any():
+                continue
             event = rows[row].copy()
             event[3] = offset + other
             arguments = entity, offset + int(queried)

@@ -24,6 +24,7 @@ from veilgym.envs.dynamic_world.transitions import compile_transitions
 FAMILY = "DynamicWorld-v0"
 
 _MOST_ATTEMPTS = 1000
+_FEWEST_ATTEMPTS, _MOST_WORK = 200, 1_000_000  # the latter in steps and symbols
 # More than half of the default worlds have a question of the strict kind, so that hardly any needs more attempts.
 _STRICT_ATTEMPTS = 20
 _TOP_BIT = np.uint64(31)
@@ -92,7 +93,8 @@ class Simulator:
     ) -> None:
         """`make`, into the rows of `worlds` where `which`; the rows of events after the last are 0."""
         arrays = worlds.initial, worlds.events, worlds.num_events, worlds.queries, worlds.is_yes, worlds.proofs
-        failed = _make(self._laws, self.state, self._graphs, keys, indices, which, *arrays)
+        most = _most_attempts(self.task)
+        failed = _make(self._laws, self.state, self._graphs, most, keys, indices, which, *arrays)
         if failed >= 0:
             _give_up(self.task, PUBLIC_FAMILIES[worlds.queries[failed, 0]])
 
@@ -107,16 +109,19 @@ class Simulator:
         self.state[0][LEVEL] = levels
         replay(self._laws[0], self.state, worlds.initial[0], worlds.events[0], worlds.num_events[0])
 
-    def examine(self, worlds: Worlds) -> tuple[bool, NDArray[np.uint64]]:
+    def examine(self, worlds: Worlds, is_strict: bool) -> tuple[bool, NDArray[np.uint64]]:
         """Check the answer to the question about the first world of a batch, and write a shortest proof of it.
 
         Returns:
             Whether the question is as hard as asked; and (3, 2) numbers of facts around its arguments. See
             `query.examine`.
         """
-        keys, (query, is_yes, proof) = np.zeros((3, 2), np.uint64), (worlds.queries[0], worlds.is_yes[0], worlds.proofs[0])
+        keys, (query, is_yes, proof) = (
+            np.zeros((3, 2), np.uint64),
+            (worlds.queries[0], worlds.is_yes[0], worlds.proofs[0]),
+        )
         events, count = worlds.events[0], worlds.num_events[0]
-        is_hard = examine(self._laws[0], events, count, self._graphs, query, is_yes, keys, proof)
+        is_hard = examine(self._laws[0], events, count, self._graphs, query, is_yes, is_strict, keys, proof)
         return bool(is_hard), keys
 
 
@@ -142,11 +147,16 @@ def sequence_key(task: Task, split: Split, seed: int) -> int:
     return derive_key(sequence_name(task), check_split(split), check_seed(seed))
 
 
+def _most_attempts(task: Task) -> int:
+    """How many worlds to try for one question: fewer where a world is large, so that failing takes a second or two."""
+    return min(_MOST_ATTEMPTS, _FEWEST_ATTEMPTS + _MOST_WORK // (task.allocation.total + task.simulation_steps))
+
+
 def _give_up(task: Task, family: str) -> NoReturn:
     raise ValueError(
-        f"no question of the family {family} with a proof of {task.complexity} events in {_MOST_ATTEMPTS} attempts "
-        f"at a world of {task.allocation.total} entities and {task.simulation_steps} steps: allowed is a smaller "
-        "length, or more steps for each entity"
+        f"no question of the family {family} with a proof of {task.complexity} events in {_most_attempts(task)} "
+        f"attempts at a world of {task.allocation.total} entities and {task.simulation_steps} steps: allowed is a "
+        "smaller length, or more steps for each entity"
     )
 
 
@@ -157,7 +167,7 @@ def _evolve(laws, state, key, index, attempt, initial, events):  # type: ignore[
 
 
 @kernel
-def _make(laws, state, graphs, keys, indices, which, initial, events, num_events, queries, is_yes, proofs):  # type: ignore[no-untyped-def]
+def _make(laws, state, graphs, most, keys, indices, which, initial, events, num_events, queries, is_yes, proofs):  # type: ignore[no-untyped-def]
     """Make worlds until one fails; return its place in the batch, or -1 if none does."""
     sizes, words = laws[0], state[4]
     for i in range(keys.size):
@@ -168,7 +178,7 @@ def _make(laws, state, graphs, keys, indices, which, initial, events, num_events
         family, yes = np.int64(words[0, 0] >> _TOP_BIT) & 1, (words[1, 0] >> _TOP_BIT) & np.uint64(1) == 1
         queries[i, 0], is_yes[i] = family, yes
         found, attempt = False, 0
-        while not found and attempt < _MOST_ATTEMPTS:
+        while not found and attempt < most:
             num_events[i] = _evolve(laws, state, keys[i], indices[i], attempt, initial[i], events[i])
             draw_words(words, 1, keys[i], indices[i], attempt, QUERY, 1)
             kind = family, yes, proofs.shape[1], attempt < _STRICT_ATTEMPTS
