@@ -12,9 +12,9 @@ One event of a world that has happened is changed, at its time and under its id,
 
 Neither world shows which was changed, and coins decide which of the two is first and which way round an order is asked.
 The direct facts of the arguments, with their times, are the same in both worlds. So are the numbers of facts two steps
-away for orders of at least five events, and where possible those that are matched for memberships. In an order of three
-or four events, one of the chain's ends lies within two steps of the changed event: there these numbers tell the twins
-apart.
+up or down an order of at least five events, and where possible those that are matched for memberships. In an order of
+three or four events, one of the chain's ends lies within two steps of the changed event: there these numbers tell the
+twins apart.
 
 Letters: N symbols, E entities, S sets, R events, K the complexity.
 """
