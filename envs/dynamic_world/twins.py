@@ -32,7 +32,7 @@ from veilgym.envs.core.philox import STREAM_WORDS, next_below, open_stream
 from veilgym.envs.core.seeding import Split, derive_key
 from veilgym.envs.dynamic_world.grammar import FORM_INDEX, PUBLIC_FAMILIES
 from veilgym.envs.dynamic_world.program import ENTRY_LEVELS
-from veilgym.envs.dynamic_world.query import MATCHINGS, MEMBERSHIP, ONE_STEP, SPATIAL_ORDER, TWO_STEPS
+from veilgym.envs.dynamic_world.query import MEMBERSHIP, ONE_STEP, SPATIAL_ORDER, TWO_STEPS
 from veilgym.envs.dynamic_world.simulation import LEVEL
 from veilgym.envs.dynamic_world.task import Task
 from veilgym.envs.dynamic_world.worlds import Simulator, Worlds, room_for, sequence_name
@@ -166,7 +166,7 @@ def _apply(
 def _matching(keys: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
     """How closely the arguments match those of the other world, an index of `MATCHINGS`; -1 if not at all."""
     is_equal = (keys == other).all(axis=1)
-    return int(np.argmin([*is_equal, False])) - 1 if not is_equal.all() else len(MATCHINGS) - 1
+    return int(np.argmin([*is_equal, False])) - 1
 
 
 def _shuffled(items: NDArray[Any], pick: Pick) -> Iterator[Any]:
