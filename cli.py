@@ -10,6 +10,7 @@ from veilgym import __version__
 from veilgym.commands.bench import bench
 from veilgym.commands.bound import bound
 from veilgym.commands.ledger import ledger
+from veilgym.commands.report import report
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,7 +20,7 @@ app = typer.Typer(
     help="Environments whose mechanism is hidden and whose score is exact.",
 )
 
-for command in (bench, bound, ledger):
+for command in (bench, bound, ledger, report):
     app.command()(command)
 
 

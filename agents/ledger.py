@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 from gymnasium.envs.registration import load_env_creator
 from numpy.typing import NDArray
@@ -110,6 +112,20 @@ def line_of(
 ) -> LedgerLine:
     """The line of a strategy, from its scores on n instances."""
     return LedgerLine(setting, strategy, float(scores.mean()), mean_interval(scores), len(scores), gate)
+
+
+def read_ledger(path: str | Path) -> Ledger:
+    """Read the file that `veilgym ledger` has written.
+
+    Raises:
+        ValueError: it cannot be read, or is no ledger.
+    """
+    try:
+        return msgspec.json.decode(Path(path).read_bytes(), type=Ledger)
+    except OSError as error:
+        raise ValueError(f"ledger {str(path)!r} cannot be read: {error.strerror}") from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(f"ledger {str(path)!r} is none that this version has written: {error}") from None
 
 
 def load_ledger(entry: Entry) -> Callable[..., Ledger]:

@@ -33,10 +33,10 @@ MATCHINGS = ("one step", "one step and most of two", "two steps")
 ONE_STEP, TWO_STEPS = 0, 2
 """Indices of `MATCHINGS`."""
 
-SPATIAL_ORDER, MEMBERSHIP = range(2)
+SPATIAL_ORDER, MEMBERSHIP = np.int64(0), np.int64(1)
 """Indices of the public families."""
 
-_OUT, _IN = range(2)
+_OUT, _IN = np.int64(0), np.int64(1)
 _FORM_OF_ABOVE, _FORM_OF_UPDATE = 1, 6
 _BITS, _LARGEST, _KEY_OF_SET, _NO_KEY = np.uint64(9), 511, np.uint64(45), np.uint64(0)
 _WINDOW = 10  # events before and after one that mentions an argument: these alone must not decide the question
@@ -113,7 +113,7 @@ def _two_steps(graphs, side, relation, symbol, next_side, next_relation):  # typ
     starts, edges = graphs[0], graphs[1]
     total = 0
     for place in range(starts[side, relation, symbol], starts[side, relation, symbol + 1]):
-        total += _degree(starts, next_side, next_relation, edges[side, relation, 0, place])
+        total += _degree(starts, next_side, next_relation, np.int64(edges[side, relation, 0, place]))
     return total
 
 

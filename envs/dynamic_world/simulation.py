@@ -23,17 +23,18 @@ from veilgym.envs.dynamic_world.transitions import MAX_VARIABLES, Check, Draw, T
 EVENT_COLUMNS = 7
 """Of an event's row: time, form, then the arguments of the form; what a form lacks is 0."""
 
-SETUP, STEPS, QUERY = range(3)
+# Arguments of kernels are NumPy's integers: numba compiles a function anew for each Python integer that it is given.
+SETUP, STEPS, QUERY = np.int64(0), np.int64(1), np.int64(2)
 """Streams of words that a world draws from."""
 _STREAMS = np.uint64(4)
 
 _CHUNK = 64  # steps whose words are drawn at a time, two blocks of four words for each
 _LANES = 2 * _CHUNK
 
-_LOWEST_NUMBER, _NUM_NUMBERS = 10, 81
+_LOWEST_NUMBER, _NUM_NUMBERS = np.int64(10), np.int64(81)
 
 _MOVE, _ABOVE, _MEMBER, _SUBSET, _DISJOINT, _CONNECTED, _UPDATE_NUMBER, _SET_STATE = range(len(EVENT_FORMS))
-ABOVE, MEMBER, SUBSET, DISJOINT, CONNECTED = range(len(RELATIONS))
+ABOVE, MEMBER, SUBSET, DISJOINT, CONNECTED = np.arange(len(RELATIONS))
 _NUM_FLAGS = len(FLAGS)
 
 # The codes of the tables as plain integers, in the order of their enumerations.
