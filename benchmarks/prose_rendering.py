@@ -6,7 +6,7 @@ Run it from the root of the repository:
 
 Measured is the time that the process spends on one core: payloads are made beforehand, and texts for the parser too. A
 repeat times a block of each workload in turn, so that a busy machine slows all of them alike; a figure is the median
-over the repeats. "µs / line" divides by the lines that carry data: support cases, or facts.
+over the repeats. "µs / line" divides by the lines that carry data: support cases, or initial facts and events.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from veilgym.envs.hidden_system import generate_skeletons, prose, renderer_payload
+from veilgym.envs import dynamic_world, hidden_system
+from veilgym.envs.dynamic_world import prose as world_prose
+from veilgym.envs.hidden_system import prose as system_prose
 
 MIN_REPEATS = 7
 BLOCK_LINES = 4_000
@@ -58,15 +60,29 @@ def hidden_systems() -> list[Workload]:
     """Rendering and parsing of hidden systems: every skin at every preset, and the longest."""
     workloads = []
     for length, target in ((4, 2_000.0), (6, None), (8, None), (10, None)):
-        payloads = [renderer_payload(skeleton) for skeleton in generate_skeletons(8, length)]
-        for skin in prose.SKINS:
-            workloads += both_ways(f"{length} events", payloads, skin, prose, target)
+        skeletons = hidden_system.generate_skeletons(8, length)
+        payloads = [hidden_system.renderer_payload(skeleton) for skeleton in skeletons]
+        lines = len(payloads[0].support_cases)
+        for skin in system_prose.SKINS:
+            workloads += both_ways(f"{length} events", payloads, lines, skin, system_prose, target)
     return workloads
 
 
-def both_ways(size: str, payloads: Sequence[Any], skin: str, family: Any, target: float | None) -> list[Workload]:
+def dynamic_worlds() -> list[Workload]:
+    """Rendering and parsing of dynamic worlds: every skin at the shortest and the longest preset."""
+    workloads = []
+    for length in ("short", "long"):
+        payloads = [dynamic_world.renderer_payload(world) for world in dynamic_world.generate_worlds(8, length)]
+        told = sum(len(payload.initial_observations) + len(payload.events) for payload in payloads)
+        for skin in world_prose.SKINS:
+            workloads += both_ways(length, payloads, told // len(payloads), skin, world_prose, 150.0)
+    return workloads
+
+
+def both_ways(
+    size: str, payloads: Sequence[Any], lines: int, skin: str, family: Any, target: float | None
+) -> list[Workload]:
     """What a family's `render` does, and what its `parse` does with that."""
-    lines = len(payloads[0].support_cases)
     texts = [family.render(payload, skin) for payload in payloads]
     rounds = max(1, BLOCK_LINES // (lines * len(payloads)))
     rendering = [lambda payload=payload: family.render(payload, skin) for payload in payloads] * rounds
@@ -77,7 +93,7 @@ def both_ways(size: str, payloads: Sequence[Any], skin: str, family: Any, target
     ]
 
 
-FAMILIES = {"hidden-system": hidden_systems}
+FAMILIES = {"hidden-system": hidden_systems, "dynamic-world": dynamic_worlds}
 
 
 def measure(workloads: Sequence[Workload], repeats: int) -> NDArray[np.float64]:

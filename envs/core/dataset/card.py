@@ -14,9 +14,9 @@ _ABOUT = {
 }
 
 _CLOSING = """\
-`load_dataset(folder)` loads the payloads, `load_dataset(folder, "{other}")` another file; the folder must be an absolute
-path. `manifest.json` has the parameters, the seed and the digest of each file. Whoever has the seed can make the
-answers: where they are to stay secret, keep the manifest with the skeletons."""
+`load_dataset(folder)` loads the payloads, `load_dataset(folder, "{other}")` another file; the folder must be an
+absolute path. `manifest.json` has the parameters, the seed and the digest of each file. Whoever has the seed can make
+the answers: where they are to stay secret, keep the manifest with the skeletons."""
 
 
 def card(manifest: Manifest) -> str:
@@ -34,6 +34,11 @@ def card(manifest: Manifest) -> str:
     lines += [f"Made by `veilgym generate` {manifest.veilgym}.", "", "| file | rows |", "|---|---|"]
     lines += [f"| `{kind}.{manifest.storage}` | {_ABOUT[kind]} |" for kind in kinds]
     lines += ["", _CLOSING.format(other=kinds[-1])]
+    if manifest.storage == "jsonl":
+        lines += [
+            "",
+            "`datasets` keeps ten digits of the numbers in JSON lines; Parquet (`--format parquet`) keeps all.",
+        ]
     return "\n".join(lines) + "\n"
 
 

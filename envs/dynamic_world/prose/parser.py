@@ -187,21 +187,20 @@ def _read_difficulty(lines: Sequence[str], first: int) -> int:
 
 def _read_options(lines: Sequence[str], first: int) -> tuple[str, ...]:
     reverse = ANSWER_OPTIONS[::-1]
-    if list(lines) == answer_lines(reverse):
-        return reverse
-    _expect(lines, answer_lines(ANSWER_OPTIONS), first)
-    return ANSWER_OPTIONS
+    options = reverse if list(lines[:1]) == answer_lines(reverse)[:1] else ANSWER_OPTIONS
+    _expect(lines, answer_lines(options), first)
+    return options
 
 
 def _read(line: str, forms: Mapping[str, Form], readers: Readers, number: int) -> tuple[Form, dict[str, Any]]:
-    """The form of a line, and what it tells by its words and by its tokens."""
+    """The form of a line, and what it tells by its words and by its tokens, of which its form has as many."""
     parts = TOKEN.split(line)
     form = forms.get(skeleton_of(parts))
     if form is None:
         raise _error(number, line, "a sentence of this skin")
     tokens, told = parts[1::2], dict(form.fixed)
     try:
-        for name, kind, token in zip(form.names, form.types, tokens, strict=True):
+        for name, kind, token in zip(form.names, form.types, tokens):  # noqa: B905, strict costs time
             told[name] = readers[kind](token)
     except (KeyError, ValueError):
         raise _error(number, token, f"{name} of the type {kind}") from None

@@ -70,7 +70,7 @@ SHIPPING = Skin(
         ),
         "ABOVE": (
             "{x} was ranked {word} {y} in {region}",
-            "the harbour master of {region} ruled that {x} is {word} {y}",
+            "the harbour master of {region} decided that {x} is {word} {y}",
             "in {region}, {x} was declared to be {word} {y}",
         ),
         "MEMBER": (
@@ -95,7 +95,7 @@ SHIPPING = Skin(
         ),
         "UPDATE_NUMBER": (
             "{counter} {word} {amount} and went from {before} to {after}",
-            "from {before}, {counter} {word} {amount} to {after}",
+            "{counter} {word} {amount}, taking it from {before} to {after}",
             "{counter} now stands at {after} instead of {before}: it {word} {amount}",
         ),
         "SET_STATE": (

@@ -81,7 +81,7 @@ WARD = Skin(
         ),
         "ABOVE": (
             "in {region}, {x} was found to be {word} {y}",
-            "{x} was judged {word} {y} on the round in {region}",
+            "{x} was judged to be {word} {y} on the round in {region}",
             "the doctor in {region} noted that {x} is {word} {y}",
         ),
         "MEMBER": (
@@ -102,13 +102,13 @@ WARD = Skin(
         "CONNECTED": ("{x} was {word} {y}", "a nurse saw to it that {x} is {word} {y}", "{x} is now {word} {y}"),
         "UPDATE_NUMBER": (
             "the count of {counter} {word} {amount}, from {before} to {after}",
-            "{counter} was checked; its count {word} {amount} and is now {after}, after {before}",
+            "{counter} was checked: its count {word} {amount} and is now {after}; it was {before}",
             "instead of {before}, {counter} now holds {after}, since its count {word} {amount}",
         ),
         "SET_STATE": (
             "the mark {flag} of {entity} was turned from {before} to {after}",
             "for {entity}, the mark {flag} is now {after}; it was {before}",
-            "on the chart of {entity} the mark {flag} went from {before} to {after}",
+            "in the chart of {entity}, the mark {flag} went from {before} to {after}",
         ),
     },
     questions={
