@@ -1,7 +1,8 @@
 """Problems for other frameworks, as plain dictionaries: a prompt without its answer, and the score of a reply.
 
 An entry does not hold its answer, but its metadata hold what is needed to make it again: that suits training, where
-whoever trains may know the answers, and no blind test, for which see `veilgym generate`.
+whoever trains may know the answers, and no blind test, for which see `veilgym generate`. Labels are balanced by the
+index (hidden systems favour PRESENT at odd ones), so show a learner neither the index nor the order.
 """
 
 from __future__ import annotations
