@@ -20,7 +20,6 @@ from veilgym.envs.core.family import Family
 from veilgym.envs.core.replies import Matrix, Unparsed, read_matrix
 from veilgym.envs.core.seeding import check_split
 
-
 _RUN = "experiments_run"  # in the document, beside the fields of the task
 
 
