@@ -81,7 +81,7 @@ def test_lengths_and_parameters_reach_the_problem() -> None:
         ({"family": "hidden-system", "split": "dev"}, "split"),
         ({"family": "hidden-system", "skin": "attic"}, "skin must be one of"),
         ({"family": "hidden-system", "length": "huge"}, "length"),
-        ({"family": "hidden-system", "experiments": ["clamp-u-0"]}, "experiments are for causal-circuits only"),
+        ({"family": "hidden-system", "experiments": ["clamp-u-0"]}, "experiments: got .* takes only length, task"),
         ({"family": "causal-circuits", "experiments": "clamp-u-0"}, "must be a list of ids"),
         ({"family": "causal-circuits", "experiments": ["clamp"]}, "clamp"),
         ({"family": "causal-circuits", "colour": "red"}, "colour"),
