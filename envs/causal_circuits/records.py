@@ -18,9 +18,10 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.episodes import FAMILY, NO_LIMIT, Episodes
-from veilgym.envs.causal_circuits.task import Task, TaskFile, TaskSource, load_task, task_file
+from veilgym.envs.causal_circuits.payload import Observation, decode
+from veilgym.envs.causal_circuits.task import Task, TaskFile, TaskSource, load_task, task_file, task_of
 from veilgym.envs.core.arguments import check_count
-from veilgym.envs.core.records import to_json
+from veilgym.envs.core.records import from_json, to_json
 from veilgym.envs.core.replies import Unparsed, read_matrix
 from veilgym.envs.core.seeding import Split, check_seed, check_split, derive_key
 
@@ -71,6 +72,7 @@ class CircuitSkeleton(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         targets: Noiseless outputs, a row for each prediction query.
         initial_readouts: What each initial query reads.
         potential_readouts: What each run of each experiment reads, in whatever order experiments are run.
+        experiments: Ids of the experiments that have been run when the question is asked, in that order.
     """
 
     id: Annotated[str, Meta(min_length=1)]
@@ -83,6 +85,7 @@ class CircuitSkeleton(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     targets: tuple[Values, ...]
     initial_readouts: tuple[Values, ...]
     potential_readouts: dict[str, tuple[Values, ...]]
+    experiments: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -179,18 +182,20 @@ def _rows(array: NDArray[np.floating[Any]]) -> tuple[Values, ...]:
     return tuple(map(tuple, array.tolist()))
 
 
-def renderer_payload(skeleton: CircuitSkeleton, experiments: Sequence[str] = ()) -> CircuitPayload:
+def renderer_payload(skeleton: CircuitSkeleton, experiments: Sequence[str] | None = None) -> CircuitPayload:
     """What a renderer, a solver or an agent may know of a skeleton: an allow-list, field by field.
 
     Args:
         skeleton: The complete record.
-        experiments: Ids of experiments that have been run, in that order; an id twice for two runs.
+        experiments: Ids of experiments that have been run, in that order; an id twice for two runs. None for those of
+            the record.
 
     Raises:
         ValueError: an experiment is unknown, is run too often, or there are not enough credits.
     """
-    task = _task_of(skeleton.task)
+    task = cached_task(skeleton.task)
     offers = {experiment.id: experiment for experiment in task.experiments}
+    experiments = skeleton.experiments if experiments is None else experiments
     if isinstance(experiments, str):
         raise ValueError(f"experiments must be a list of ids, got {experiments!r}")
     left, runs, measurements = task.budget, dict.fromkeys(offers, 0), []
@@ -207,9 +212,19 @@ def renderer_payload(skeleton: CircuitSkeleton, experiments: Sequence[str] = ())
     return CircuitPayload("causal_circuits", skeleton.task, skeleton.initial_readouts, left, tuple(measurements))
 
 
+def payload_of(observation: Observation, task: Task) -> CircuitPayload:
+    """The public record of an episode as an agent sees it; experiments come in the task's order."""
+    seen = decode(observation, task)
+    initial = tuple(readout.values for readout in seen.readouts if readout.experiment is None)
+    measurements = tuple(
+        Measurement(readout.experiment, readout.values) for readout in seen.readouts if readout.experiment is not None
+    )
+    return CircuitPayload("causal_circuits", task_file(task), initial, seen.credits, measurements)
+
+
 def check_payload(payload: CircuitPayload) -> None:
     """Check what concerns more than one field of a payload; a `ValueError` names the place, the value, the allowed."""
-    task = _task_of(payload.task)
+    task = cached_task(payload.task)
     offers = {experiment.id: experiment for experiment in task.experiments}
     if len(payload.initial_readouts) != len(task.initial_queries):
         _fail("initial_readouts", len(payload.initial_readouts), f"{len(task.initial_queries)}, one for each query")
@@ -240,13 +255,14 @@ def _fail(place: str, value: Any, allowed: str) -> None:
     raise ValueError(f"{place}: got {value!r}, allowed is {allowed}")
 
 
-def _task_of(file: TaskFile) -> Task:
-    return _task_of_json(to_json(file))
+def cached_task(document: TaskFile | bytes) -> Task:
+    """`task_of`, for a document that comes again and again; also in canonical JSON."""
+    return _task_of_json(document if isinstance(document, bytes) else to_json(document))
 
 
 @lru_cache(maxsize=64)
 def _task_of_json(document: bytes) -> Task:
-    return load_task(msgspec.json.decode(document))
+    return task_of(from_json(document, TaskFile, "task field"))
 
 
 @lru_cache(maxsize=16)
@@ -264,7 +280,7 @@ def score(skeleton: CircuitSkeleton, matrix: Any) -> float:
     Raises:
         ValueError: it is no such matrix.
     """
-    task = _task_of(skeleton.task)
+    task = cached_task(skeleton.task)
     found = read_matrix(matrix, task.prediction_shape)
     if isinstance(found, Unparsed):
         raise ValueError(found.sentence)
