@@ -90,7 +90,7 @@ class TwinMaker:
         self._key = derive_key(sequence, split, seed)
         self._pick_key = derive_key(f"{sequence} picks", split, seed)
         grouped = replace(task, entity_levels=2 * task.complexity)
-        self.simulators = {SPATIAL_ORDER: Simulator(grouped), MEMBERSHIP: Simulator(task)}
+        self.simulators = {int(SPATIAL_ORDER): Simulator(grouped), int(MEMBERSHIP): Simulator(task)}
 
     def make(self, index: int) -> Twins:
         """Make the pair of an index.
@@ -276,4 +276,4 @@ def _membership_changes(simulator: Simulator, base: Worlds, is_yes: bool, pick: 
             yield _Change(np.ones(len(rows), np.bool_), int(row), event, arguments, is_yes, levels)
 
 
-_CHANGES = {SPATIAL_ORDER: _order_changes, MEMBERSHIP: _membership_changes}
+_CHANGES = {int(SPATIAL_ORDER): _order_changes, int(MEMBERSHIP): _membership_changes}
