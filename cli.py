@@ -9,8 +9,12 @@ import typer
 from veilgym import __version__
 from veilgym.commands.bench import bench
 from veilgym.commands.bound import bound
+from veilgym.commands.generate import generate
 from veilgym.commands.ledger import ledger
+from veilgym.commands.play import play
+from veilgym.commands.render import render
 from veilgym.commands.report import report
+from veilgym.commands.score import score
 from veilgym.commands.train import train
 
 app = typer.Typer(
@@ -21,7 +25,7 @@ app = typer.Typer(
     help="Environments whose mechanism is hidden and whose score is exact.",
 )
 
-for command in (bench, bound, ledger, report, train):
+for command in (bench, bound, ledger, report, generate, render, score, play, train):
     app.command()(command)
 
 

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilgym.agents.agent import Agent
-from veilgym.agents.evaluation import PROPER, Evaluation, evaluate, score_actions
+from veilgym.agents.engines import Engine, in_this_process
+from veilgym.agents.evaluation import Evaluation, evaluate, score_actions
 from veilgym.agents.ladder import Ladder, load_ladder
+from veilgym.agents.playing import PROPER
 from veilgym.agents.results import Bench, Run
 from veilgym.envs.core.arguments import read_task_file
 from veilgym.registry import entry_of
@@ -27,6 +29,7 @@ def bench(
     split: str = "test",
     progress: Callable[[int, str, int], None] | None = None,
     agents: Sequence[Agent] | None = None,
+    engine: Engine = in_this_process,
     **arguments: Any,
 ) -> Bench:
     """Evaluate the ladder of `env_id`, or other agents.
@@ -36,6 +39,7 @@ def bench(
         progress: Called with the number of episodes in all, an agent's name and how many of its episodes just ended.
         agents: Who plays; None for the ladder. Their results can be merged with those of the ladder on the same
             instances (`veilgym.agents.results.merge_results`).
+        engine: Who plays, see `veilgym.agents.engines`; changes no score.
         **arguments: For the env, `task` for instance. With `reward="brier"` or `"log"` there is no ladder.
 
     Raises:
@@ -49,7 +53,7 @@ def bench(
     instances: tuple[str, ...] = ()
     for agent in playing:
         report = None if progress is None else partial(progress, len(playing) * episodes, agent.name)
-        evaluation = evaluate(agent, entry.id, episodes, num_envs, seed, split, report, **arguments)
+        evaluation = evaluate(agent, entry.id, episodes, num_envs, seed, split, report, engine, True, **arguments)
         runs.append(_run_of(evaluation, agent, ladder, entry.id, split, arguments))
         instances = evaluation.instances
     if not runs:
@@ -79,7 +83,7 @@ def _run_of(
 ) -> Run:
     inferred = None
     if ladder is not None and ladder.infer is not None:
-        actions = ladder.infer(evaluation.observations)
+        actions = ladder.infer(evaluation.observations)  # also where the agent has failed, of what it had seen
         inferred = score_actions(env_id, list(evaluation.seeds), actions, split, **arguments)
     return Run(
         agent=evaluation.agent,
@@ -91,6 +95,7 @@ def _run_of(
         inferred=None if inferred is None else _plain(inferred),
         claimed=None if evaluation.claimed is None else _plain(evaluation.claimed),
         observed=None if evaluation.claimed is None else _plain(_observed(evaluation, env_id, split, arguments)),
+        errors={str(i): error for i, error in enumerate(evaluation.errors) if error},
         seconds=evaluation.seconds,
     )
 

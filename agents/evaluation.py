@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +11,12 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from veilgym.agents.agent import Agent, Batch, select
+from veilgym.agents.agent import Agent, Batch
+from veilgym.agents.engines import Engine, in_this_process
+from veilgym.agents.playing import Job, join
 from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.seeding import spread_seed
 from veilgym.registry import Entry, entry_of
-
-PROPER = ("brier", "log")  # rewards for which the answer is a probability
-MOST_REFUSALS = 64  # in a row, after which an episode counts as truncated
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,8 @@ class Evaluation:
             gathered.
         claimed: (n,) float64, the probability that the agent has stated with its answer: that the answer is right
             (see `veilgym.agents.agent.Judge`), or with a proper score the answer itself. None where it states none.
-        seconds: Time that acting and stepping took, without compilation.
+        errors: n texts, what the agent raised; "" where it did not.
+        seconds: Time that acting and stepping took, without compilation; on several workers the sum of theirs.
     """
 
     agent: str
@@ -50,6 +48,7 @@ class Evaluation:
     truncated: NDArray[np.bool_]
     observations: Batch
     claimed: NDArray[np.float64] | None
+    errors: tuple[str, ...]
     seconds: float
 
 
@@ -62,30 +61,6 @@ def instance_seeds(seed: int, episodes: int) -> list[int]:
     return spread_seed(seed, check_count("episodes", episodes))
 
 
-def instance_ids(observations: Batch) -> list[str]:
-    """An opaque id for each of B instances: 32 hexadecimal digits of BLAKE2b over its first observation.
-
-    The first observation is all that is public when an episode begins, for a query the complete payload; so instances
-    with equal ids look alike, and what the payload does not tell, such as a seed or an index, the id cannot tell.
-    Circuits of a task that shows no initial readout look alike at first, and share one id.
-    """
-    if not isinstance(observations, dict):
-        observations = {"": observations}
-    columns = [(key, _little_endian(observations[key])) for key in sorted(observations)]
-    heads = [f"{key}/{array.dtype.str}/{array.shape[1:]}/".encode() for key, array in columns]
-    return [
-        hashlib.blake2b(
-            b"".join(head + array[i].tobytes() for head, (_, array) in zip(heads, columns, strict=True)), digest_size=16
-        ).hexdigest()
-        for i in range(len(columns[0][1]))
-    ]
-
-
-def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
-    array = np.asarray(array)
-    return array.astype(array.dtype.newbyteorder("<"), copy=False)
-
-
 def evaluate(
     agent: Agent,
     env_id: str,
@@ -94,6 +69,8 @@ def evaluate(
     seed: int = 0,
     split: str = "test",
     progress: Callable[[int], None] | None = None,
+    engine: Engine = in_this_process,
+    keep_going: bool = False,
     **kwargs: Any,
 ) -> Evaluation:
     """Play exactly `episodes` instances, `num_envs` at a time.
@@ -110,10 +87,14 @@ def evaluate(
         seed: Names the set of instances.
         split: "train" or "test".
         progress: Called with the number of episodes that have just ended.
+        engine: Who plays, see `veilgym.agents.engines`; changes no score.
+        keep_going: Whether an instance on which the agent raises an error scores 0 and is reported in `errors`;
+            otherwise the error is raised.
         **kwargs: Passed to `gymnasium.make_vec`, `task` for instance.
 
     Raises:
-        ValueError: an argument is wrong, or the agent's batch of actions has the wrong length.
+        ValueError: an argument is wrong, the agent's batch of actions has the wrong length, or the agent fails on every
+            instance.
 
     Warns:
         RuntimeWarning: an episode ran into the step limit; the warning says why requests were refused.
@@ -123,31 +104,33 @@ def evaluate(
     num_envs = check_count("num_envs", num_envs)
     kwargs = _with_step_limit(entry, kwargs)
     _check_agent(agent)
-    _play(agent, entry.id, seeds[:1], split, kwargs)  # compiles what has to be compiled
+    job = Job(agent, entry.id, split, kwargs)
+    gym.make_vec(entry.id, num_envs=1, split=split, **kwargs).close()  # wrong arguments are no failures of the agent
     parts = []
-    start = time.perf_counter()
-    for chunk in _chunks(seeds, num_envs):
-        parts.append(_play(agent, entry.id, chunk, split, kwargs))
+    for part in engine(job, [seeds[i : i + num_envs] for i in range(0, episodes, num_envs)], keep_going):
+        parts.append(part)
         if progress is not None:
-            progress(len(chunk))
-    seconds = time.perf_counter() - start
-    *fields, instances, observations, reasons = (list(part) for part in zip(*parts, strict=True))
-    scores, experiments, refused, truncated, claimed = (np.concatenate(field) for field in fields)
-    if truncated.any():
-        why = next((f"; the first refusal: {reason}" for reason in reasons if reason), "")
-        message = f"agent {agent.name!r} ran into the step limit in {truncated.sum()} of {episodes} episodes{why}"
+            progress(len(part.scores))
+    played = join(parts)
+    if all(played.errors):
+        raise ValueError(f"agent {agent.name!r} fails on every instance: {played.errors[0]}")
+    if played.truncated.any():
+        why = f"; the first refusal: {played.refusal}" if played.refusal else ""
+        cut = played.truncated.sum()
+        message = f"agent {agent.name!r} ran into the step limit in {cut} of {episodes} episodes{why}"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
     return Evaluation(
         agent=agent.name,
         seeds=tuple(seeds),
-        instances=tuple(name for part in instances for name in part),
-        scores=scores,
-        experiments=experiments,
-        refused=refused,
-        truncated=truncated,
-        observations=_concatenate(observations),
-        claimed=None if np.isnan(claimed).any() else claimed,
-        seconds=seconds,
+        instances=tuple(played.instances),
+        scores=played.scores,
+        experiments=played.experiments,
+        refused=played.refused,
+        truncated=played.truncated,
+        observations=played.observations,
+        claimed=None if np.isnan(played.claimed).any() else played.claimed,
+        errors=tuple(played.errors),
+        seconds=played.seconds,
     )
 
 
@@ -160,11 +143,6 @@ def score_actions(env_id: str, seeds: list[int], actions: Batch, split: str, **k
     return np.asarray(reward)
 
 
-def _chunks(seeds: list[int], width: int) -> Iterator[list[int]]:
-    for start in range(0, len(seeds), width):
-        yield seeds[start : start + width]
-
-
 def _check_agent(agent: Any) -> None:
     if isinstance(agent, type) or not callable(getattr(agent, "act_batch", None)) or not hasattr(agent, "name"):
         raise ValueError(f"agent must be an object with a name and a method act_batch, got {agent!r}")
@@ -175,68 +153,3 @@ def _with_step_limit(entry: Entry, kwargs: dict[str, Any]) -> dict[str, Any]:
         return kwargs
     longest: int = gym.make(entry.id, **kwargs).unwrapped.task.longest_episode  # type: ignore[attr-defined]
     return {**kwargs, "max_episode_steps": max(entry.max_episode_steps, 2 * longest)}
-
-
-def _play(agent: Agent, env_id: str, seeds: list[int], split: str, kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """One episode per seed; agents act only where an episode still runs.
-
-    Returns:
-        Scores, experiments, refused, truncated, claimed (NaN for none), instances and observations as in
-        `Evaluation`; the first reason for a refusal.
-    """
-    envs = gym.make_vec(env_id, num_envs=len(seeds), split=split, autoreset_mode="Disabled", **kwargs)
-    observations, _ = envs.reset(seed=seeds)  # type: ignore[arg-type]
-    instances, claimed = instance_ids(observations), np.full(len(seeds), np.nan)
-    scores, cut = np.zeros(len(seeds)), np.zeros(len(seeds), np.bool_)
-    experiments, refused = np.zeros(len(seeds), np.int64), np.zeros(len(seeds), np.int64)
-    running, first_reason = np.ones(len(seeds), np.bool_), ""
-    refusals_in_a_row = np.zeros(len(seeds), np.int64)
-    while running.any():
-        chosen, stated = _decide(agent, select(observations, running), kwargs)
-        actions, claimed[running] = _spread(chosen, running), stated
-        observations, reward, terminated, truncated, infos = envs.step(actions)
-        scores[running] += reward[running]
-        accepted = infos["refusal"] == 0 if "refusal" in infos else np.ones(len(seeds), np.bool_)
-        experiments += running & accepted & ~terminated
-        refused += running & ~accepted
-        refusals_in_a_row = np.where(accepted, 0, refusals_in_a_row + 1)
-        if not first_reason and (running & ~accepted).any():
-            first_reason = infos["reason"][running & ~accepted][0]
-        cut |= running & truncated & ~terminated
-        running &= ~(terminated | truncated)
-        # An id without a step limit would let an agent be refused for ever.
-        cut |= running & (refusals_in_a_row >= MOST_REFUSALS)
-        running &= ~cut
-    envs.close()
-    return scores, experiments, refused, cut, claimed, instances, observations, first_reason
-
-
-def _decide(agent: Agent, observations: Batch, kwargs: dict[str, Any]) -> tuple[Batch, Any]:
-    """The actions for a batch, and the probability that the agent states with each; NaN where it states none."""
-    if hasattr(agent, "judge_batch"):
-        actions, stated = agent.judge_batch(observations)
-        return actions, stated
-    actions = agent.act_batch(observations)
-    if kwargs.get("reward") not in PROPER:
-        return actions, np.nan
-    answers = np.asarray(actions)
-    is_forecast = answers.dtype.kind in "iuf" and answers.shape[1:] == (1,)
-    return actions, answers[:, 0] if is_forecast else np.nan
-
-
-def _spread(actions: Batch, rows: NDArray[np.bool_]) -> Batch:
-    """Place actions for some rows into a batch for all; the others get zeros."""
-    if isinstance(actions, dict):
-        return {key: _spread(value, rows) for key, value in actions.items()}
-    actions = np.asarray(actions)
-    if actions.shape[:1] != (rows.sum(),):
-        raise ValueError(f"act_batch must return one action for each of {rows.sum()} observations, got {actions.shape}")
-    batch = np.zeros((len(rows), *actions.shape[1:]), actions.dtype)
-    batch[rows] = actions
-    return batch
-
-
-def _concatenate(batches: list[Batch]) -> Batch:
-    if isinstance(batches[0], dict):
-        return {key: np.concatenate([batch[key] for batch in batches]) for key in batches[0]}
-    return np.concatenate(batches)

@@ -20,6 +20,9 @@ from veilgym.registry import Entry
 
 Progress = Callable[[str], None]
 
+FEWEST_TRAINING = 100
+"""With fewer instances some family may lack one of the answers, and no classifier could be trained."""
+
 
 @dataclass(frozen=True)
 class LedgerLine:
@@ -139,7 +142,8 @@ def load_ledger(entry: Entry) -> Callable[..., Ledger]:
 def check_arguments(episodes: Any, training: Any, seed: Any) -> None:
     """Raise a `ValueError` if a ledger cannot be measured with these arguments, or if there is no scikit-learn."""
     check_count("episodes", episodes)
-    check_count("training", training)
+    if check_count("training", training) < FEWEST_TRAINING:
+        raise ValueError(f"training must be an integer of at least {FEWEST_TRAINING}, got {training}")
     check_seed(seed)
     require_scikit_learn()
 

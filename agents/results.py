@@ -21,6 +21,7 @@ FORMAT = 1
 _Count = Annotated[int, Meta(ge=0)]
 _Name = Annotated[str, Meta(min_length=1)]
 _Id = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+_Place = Annotated[str, Meta(pattern="^(0|[1-9][0-9]*)$")]
 _Seconds = Annotated[float, Meta(gt=0.0)]
 
 
@@ -39,6 +40,7 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         observed: What `claimed` is compared with, n numbers: whether the answer was right, or for an answer that is
             itself a probability the exact one. None likewise.
         seconds: Time that acting and stepping took.
+        errors: What the agent raised, by the place of the instance ("0" for the first); it scored 0 there.
     """
 
     agent: _Name
@@ -51,6 +53,7 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claimed: tuple[float, ...] | None
     observed: tuple[float, ...] | None
     seconds: _Seconds
+    errors: dict[_Place, str] = {}
 
     def __post_init__(self) -> None:
         for name in ("scores", "experiments", "refused", "truncated", "inferred", "claimed", "observed"):
@@ -61,6 +64,9 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 )
             if values is not None and not all(map(math.isfinite, values)):
                 raise ValueError(f"{name}: got a value that is not finite, allowed are finite numbers")
+        for place in self.errors:
+            if int(place) >= len(self.scores):
+                raise ValueError(f"errors: got the place {place}, allowed are 0 to {len(self.scores) - 1}")
         if (self.claimed is None) != (self.observed is None):
             raise ValueError("observed: missing or to spare, allowed is one value for each of claimed")
 
@@ -71,7 +77,7 @@ class Bench(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     Attributes:
         env_id, split, seed: What was evaluated.
         arguments: Those given to the env, plain data.
-        instances: n opaque ids, see `veilgym.agents.evaluation.instance_ids`.
+        instances: n opaque ids, see `veilgym.agents.playing.instance_ids`.
         floor, ideal: Names of the agents at the ends of the normalised scale, whether they were evaluated or not; None
             where there is no such scale.
         runs: One for each agent, those of the ladder weakest first.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.stats import binom, bootstrap, trim_mean
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
+_NORMAL = 1.959963984540054  # 97.5 % quantile of the standard normal distribution
 FEWEST = 10  # below that the interval covers the mean far too seldom
 TAIL = (1.0 - CONFIDENCE) / 2.0
 
@@ -34,6 +36,14 @@ def mean_interval(values: NDArray[np.float64]) -> tuple[float, float] | None:
         rng=np.random.default_rng(0), batch=100,
     )  # fmt: skip
     return float(result.confidence_interval.low), float(result.confidence_interval.high)
+
+
+def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
+    """95 % interval of a probability from independent trials (Wilson, 1927); `trials` is at least 1."""
+    share, square = successes / trials, _NORMAL**2 / trials
+    centre = (share + square / 2) / (1 + square)
+    reach = math.sqrt(share * (1 - share) * square + square**2 / 4) / (1 + square)
+    return max(0.0, centre - reach), min(1.0, centre + reach)
 
 
 def stratified_interval(strata: Sequence[NDArray[np.float64]], statistic: Statistic) -> Interval:

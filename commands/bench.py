@@ -14,11 +14,12 @@ import typer
 
 from veilgym.agents.picture import check_picture, draw_ladders, has_matplotlib
 from veilgym.commands.ladder_table import print_bench
-from veilgym.commands.options import Length, Seed, Split, read_length
+from veilgym.commands.options import Address, EngineName, Length, Seed, Split, read_length
 from veilgym.commands.terminal import check_writable, plain_errors, progress_bar, write_text
 from veilgym.registry import ENTRIES, entry_of
 
 if TYPE_CHECKING:
+    from veilgym.agents.engines import Engine
     from veilgym.agents.results import Bench
 
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids to evaluate; all registered ids if none is given.")]
@@ -26,6 +27,7 @@ Episodes = Annotated[int, typer.Option(min=1, help="Instances per id; every agen
 Width = Annotated[int, typer.Option(min=1, help="Episodes played side by side; does not change a score.")]
 TaskFile = Annotated[Path | None, typer.Option(help="Task file (JSON) instead of the default task; for one id.")]
 Out = Annotated[Path, typer.Option(help="Where the results go, as JSON; an existing file is replaced.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Processes of a Ray that is started on this machine.")]
 Picture = Annotated[
     Path | None,
     typer.Option(help="Where the ladder is drawn; beside the results if the extra veilgym\\[plot] is installed."),
@@ -46,6 +48,9 @@ def bench(
     task: TaskFile = None,
     out: Out = Path("results.json"),
     picture: Picture = None,
+    engine: EngineName = "local",
+    workers: Workers = None,
+    address: Address = None,
     agents: Agents = None,
 ) -> None:
     """Evaluate the ladder of agents, from chance to the ideal observer, and print it as a table."""
@@ -62,9 +67,14 @@ def bench(
 
         given = {"task": None if task is None else read_task_file(task), "length": read_length(length)}
         arguments = {name: value for name, value in given.items() if value is not None}
+        from veilgym.agents.engines import engine_of
+        from veilgym.envs.core.cluster import connect
+
         trained = _load_trained(agents or [], names, arguments)
-        with _compiling_ahead(names[1:]):
-            results = [_run_bench(name, episodes, num_envs, seed, split, arguments, trained[name]) for name in names]
+        played_by = engine_of(engine, workers, address)
+        settings = (episodes, num_envs, seed, split, played_by, arguments)
+        with _compiling_ahead(names[1:]) if engine == "local" else connect(workers, address):
+            results = [_run_bench(name, *settings, trained[name]) for name in names]
         from veilgym.agents.results import Results
 
         write_text(out, Results(tuple(results)).to_json())
@@ -104,7 +114,14 @@ def _compiling_ahead(names: list[str]) -> Iterator[None]:
 
 
 def _run_bench(
-    name: str, episodes: int, num_envs: int, seed: int, split: str, arguments: dict[str, Any], trained: list[Any]
+    name: str,
+    episodes: int,
+    num_envs: int,
+    seed: int,
+    split: str,
+    engine: Engine,
+    arguments: dict[str, Any],
+    trained: list[Any],
 ) -> Bench:
     with progress_bar("preparing", None) as progress:
         from veilgym.agents.bench import bench as run
@@ -112,12 +129,10 @@ def _run_bench(
         def report(total: int, agent: str, ended: int) -> None:
             progress.update(progress.task_ids[0], total=total, description=agent, advance=ended)
 
-        if not trained:
-            return run(name, episodes, num_envs, seed, split, report, **arguments)
         from veilgym.agents.ladder import load_ladder
 
-        agents = (*load_ladder(name, **arguments).agents, *trained)
-        return run(name, episodes, num_envs, seed, split, report, agents, **arguments)
+        agents = (*load_ladder(name, **arguments).agents, *trained) if trained else None
+        return run(name, episodes, num_envs, seed, split, report, agents, engine=engine, **arguments)
 
 
 def _picture_path(picture: Path | None, out: Path) -> Path | None:

@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 
 
 def print_bench(result: Bench) -> None:
-    """Print the table, and a note for each agent that ran into the step limit."""
+    """Print the table, and a note for each agent that ran into the step limit or failed."""
     Console().print(ladder_table(result))
+    for run in result.runs:
+        if run.errors:
+            place = min(run.errors, key=int)
+            failed = f"note: {run.agent} failed on {len(run.errors)} of {result.episodes} instances, which count as 0"
+            note = f"{failed}; the first, {result.instances[int(place)]}: {run.errors[place]}"
+            Console().print(note, highlight=False, markup=False)
     for line in result.standings:
         if line.truncated:
             note = f"note: {line.agent} ran into the step limit in {line.truncated} of {result.episodes} episodes"

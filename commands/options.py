@@ -12,6 +12,13 @@ Length = Annotated[
     str | None, typer.Option(help="Length of the instances, for ids that have one: short, medium, long or a number.")
 ]
 
+EngineName = Annotated[
+    str, typer.Option("--engine", help="Who does the work: local, or ray, which needs the extra veilgym\\[ray].")
+]
+Address = Annotated[
+    str | None, typer.Option(help="Address of an existing Ray cluster; without it one is started on this machine.")
+]
+
 
 def read_length(length: str | None) -> str | int | None:
     """A number where it is one; what is allowed is for the task to say."""

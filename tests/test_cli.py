@@ -215,12 +215,12 @@ def test_report__mistakes(measured, arguments, message, tmp_path, monkeypatch):
 
 
 def test_ledger__table_and_page(tmp_path):
-    result = run("ledger", "HiddenSystem-v0", "--episodes", 3, "--training", 40, "--seed", 5, "--out", tmp_path)
+    result = run("ledger", "HiddenSystem-v0", "--episodes", 3, "--training", 100, "--seed", 5, "--out", tmp_path)
     assert result.exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["HiddenSystem-v0.json", "HiddenSystem-v0.md"]
     document = json.loads((tmp_path / "HiddenSystem-v0.json").read_text("utf-8"))
     assert (document["env_id"], document["veilgym"], document["seed"]) == ("HiddenSystem-v0", __version__, 5)
-    assert (document["episodes"], document["training"]) == (3, 40)
+    assert (document["episodes"], document["training"]) == (3, 100)
     assert {line["setting"] for line in document["lines"]} == {"short", "medium", "long"}
     page = (tmp_path / "HiddenSystem-v0.md").read_text("utf-8")
     for line in document["lines"]:
@@ -246,6 +246,7 @@ def test_ledger__table_and_page(tmp_path):
         (["--out", "file"], "cannot write"),
         (["--episodes", "0"], "episodes"),
         (["--training", "0"], "training"),
+        (["--training", "9"], "training must be an integer of at least 100, got 9"),
         (["--seed", "-1"], "seed"),
     ],
 )

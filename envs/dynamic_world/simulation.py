@@ -135,9 +135,9 @@ def _meet(left, right):  # type: ignore[no-untyped-def]
 @kernel
 def set_up(sizes, state, key, index, attempt, initial):  # type: ignore[no-untyped-def]
     """Draw the initial state, and copy what of it can change to `initial`, (2 + F, N) int32: location, value, flags."""
-    symbols, degrees, facts, known, words, _ = state
-    degrees[:], facts[:], known[:], symbols[:] = 0, np.uint64(0), np.uint64(0), 0
-    counts, offsets = sizes[0], sizes[1]
+    symbols, words, counts, offsets = state[0], state[4], sizes[0], sizes[1]
+    symbols[:] = 0
+    _forget(sizes, state)
     num_shuffled, num_located, num_valued = counts[0] + counts[1], counts[0], counts[3]
     for i in range(num_shuffled):
         symbols[ORDER, i] = i
@@ -163,11 +163,30 @@ def set_up(sizes, state, key, index, attempt, initial):  # type: ignore[no-untyp
     for kind in range(2):
         for rank in range(counts[kind]):
             symbols[LEVEL, symbols[ORDER, offsets[kind] + rank]] = rank * sizes[2, kind] // counts[kind]
-    for member in range(counts[1]):
-        _put(known[0, offsets[1] + member], member)
     for row in range(initial.shape[0]):
         for symbol in range(initial.shape[1]):
             initial[row, symbol] = symbols[LOCATION + row, symbol]
+
+
+@kernel
+def _forget(sizes, state):  # type: ignore[no-untyped-def]
+    """Remove all facts; what remains known is that a set is in itself."""
+    degrees, facts, known = state[1], state[2], state[3]
+    degrees[:], facts[:], known[:] = 0, np.uint64(0), np.uint64(0)
+    for member in range(sizes[0, 1]):
+        _put(known[0, sizes[1, 1] + member], member)
+
+
+@kernel
+def replay(sizes, state, initial, events, count):  # type: ignore[no-untyped-def]
+    """Bring the state from the initial one, as `set_up` wrote it, to the end of the events. The levels stay."""
+    symbols = state[0]
+    _forget(sizes, state)
+    for row in range(initial.shape[0]):
+        for symbol in range(initial.shape[1]):
+            symbols[LOCATION + row, symbol] = initial[row, symbol]
+    for row in range(count):
+        _take_effect(sizes, state, events[row])
 
 
 @kernel

@@ -11,9 +11,10 @@ import pytest
 from veilgym import __version__
 from veilgym.agents.agent import Agent
 from veilgym.agents.bench import bench, plain_arguments
-from veilgym.agents.evaluation import evaluate, instance_ids
+from veilgym.agents.evaluation import evaluate
 from veilgym.agents.hidden_system.ladder import Forecaster
 from veilgym.agents.ladder import load_ladder
+from veilgym.agents.playing import instance_ids
 from veilgym.agents.results import FORMAT, Results, load_results, merge_results
 from veilgym.agents.statistics import mean_interval
 from veilgym.envs.hidden_system.task import load_task
