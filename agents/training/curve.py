@@ -60,8 +60,10 @@ class Curve:
         return replace(self, points=tuple(point for point in self.points if point.steps <= steps))
 
     def save(self, path: Path) -> None:
-        """Write the curve as JSON."""
-        path.write_text(json.dumps({"veilgym": __version__, **asdict(self)}, indent=1) + "\n", "utf-8")
+        """Write the curve as JSON, the whole file or nothing."""
+        partial = path.with_suffix(".part")
+        partial.write_text(json.dumps({"veilgym": __version__, **asdict(self)}, indent=1) + "\n", "utf-8")
+        partial.replace(path)
 
     @classmethod
     def load(cls, path: Path) -> Curve:

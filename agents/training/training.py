@@ -162,7 +162,9 @@ class _Evaluation(BaseCallback):
             self.num_timesteps, score, mean_interval(scores), round(self._seconds, 2), round(self._process_seconds, 2)
         )
         self.curve = self.curve.plus(point)
-        self.model.save(self.folder / CHECKPOINTS / f"{self.num_timesteps:012d}.zip")
+        partial = self.folder / CHECKPOINTS / f"{self.num_timesteps:012d}.part"  # so that none is read half written
+        self.model.save(partial)
+        partial.replace(partial.with_suffix(".zip"))
         self.curve.save(self.folder / CURVE)
         self.logger.record("eval/score", score)
 
