@@ -84,6 +84,17 @@ class Fault(msgspec.Struct, frozen=True):
 Report = Callable[[Code, str], None]
 """Takes a fault of the line that is read."""
 
+
+
+def reporter(faults: list[Fault], name: str) -> Report:
+    """A report that adds faults of the line `name` to a list."""
+
+    def report(code: Code, sentence: str) -> None:
+        faults.append(Fault(code, name, f"{name}: {sentence}" if name else sentence))
+
+    return report
+
+
 # Classes of words that are the same in every family.
 CLAIMS = {
     "negation": "not|no|never|neither|nor|none|nobody|nothing|nowhere|without|cannot|except|excepting|unlike|instead|"
@@ -176,7 +187,12 @@ def _unusable(name: str, words: Sequence[str]) -> str:
 
 
 def read_page(
-    text: str, ids: Sequence[str], names: Mapping[str, str], labels: Mapping[str, str], lexicon: Phrases
+    text: str,
+    ids: Sequence[str],
+    names: Mapping[str, str],
+    labels: Mapping[str, str],
+    lexicon: Phrases,
+    optional: Collection[str] = (),
 ) -> Page:
     """Find the line of each id.
 
@@ -186,8 +202,9 @@ def read_page(
         names: Checked.
         labels: As for `read_line`.
         lexicon: Of the family.
+        optional: Further ids, which need not be there.
     """
-    page, expected, found = Page(), set(ids), list[str]()
+    page, expected, found = Page(), {*ids, *optional}, list[str]()
     known = Phrases((name, symbol) for symbol, name in names.items())
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(expected, key=len, reverse=True)))})(?!\w)")
     hidden = sorted({letter for letter in text if letter not in "\n\t" and unicodedata.category(letter) in _UNSEEN})
@@ -201,13 +218,13 @@ def read_page(
             page.faults.append(Fault(Code.ID_SHARES_LINE, other, f"{other} stands on {where}: {rest.strip()[:_SHOWN]!r}"))
         tokens = read_line(rest, known, labels, lexicon)
         if not name:
-            page.other += [(bool(found) and found[-1] == ids[-1], tokens)] if tokens else []
+            page.other += [(bool(found) and found[-1] in (ids[-1], *optional), tokens)] if tokens else []
         elif name not in expected:
             page.faults.append(Fault(Code.ID_UNKNOWN, name, f"the payload has no {name}"))
         else:
             page.evidence.setdefault(name, tokens)
             found.append(name)
-    page.faults += _id_faults(ids, found)
+    page.faults += _id_faults([*ids, *(name for name in optional if name in found)], found)
     return page
 
 

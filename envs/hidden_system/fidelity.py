@@ -15,6 +15,7 @@ from veilgym.envs.core.fidelity import (
     check_wording,
     lexicon_of,
     read_page,
+    reporter,
     words_of,
 )
 from veilgym.envs.core.wording import Token, has, split
@@ -82,16 +83,9 @@ def check(payload: BehaviorPayload, text: str, names: Mapping[str, str]) -> list
     return sorted(page.faults + faults, key=lambda fault: places.get(fault.id, len(ids)))
 
 
-def _reporter(faults: list[Fault], name: str) -> Report:
-    def report(code: Code, sentence: str) -> None:
-        faults.append(Fault(code, name, f"{name}: {sentence}" if name else sentence))
-
-    return report
-
-
 def _check_case(case: BehaviorCase, tokens: list[Token], payload: BehaviorPayload) -> list[Fault]:
     faults: list[Fault] = []
-    report = _reporter(faults, case.id)
+    report = reporter(faults, case.id)
     tokens = [_as_label(token) for token in tokens]
     check_wording(tokens, report, EVIDENCE_WORDING)
     levels = _check_settings(case, tokens, payload, report)
@@ -226,7 +220,7 @@ def _check_query(
     case: BehaviorCase, tokens: list[Token], after: Sequence[Sequence[Token]], payload: BehaviorPayload
 ) -> list[Fault]:
     faults: list[Fault] = []
-    report = _reporter(faults, case.id)
+    report = reporter(faults, case.id)
     check_wording(tokens, report, {k: v for k, v in EVIDENCE_WORDING.items() if k not in ("probability", "answer")})
     levels = _check_settings(case, tokens, payload, report)
     _check_events(case, tokens, payload, report)
@@ -243,7 +237,7 @@ def _check_query(
 def _check_other(tokens: list[Token], payload: BehaviorPayload, names: Mapping[str, str]) -> list[Fault]:
     """Check a line that belongs to no case: it may introduce names and levels, and say what a trial is."""
     faults: list[Fault] = []
-    report = _reporter(faults, "")
+    report = reporter(faults, "")
     of_levels = _check_legend(tokens, payload, report)
     events = [token for token in tokens if _is_name(token, payload.event_vocabulary)]
     named = [token for token in tokens if token.kind == "name"]
