@@ -233,7 +233,7 @@ def check_case(case: BehaviorCase, place: str, events: Sequence[str], attributes
     for i, event in enumerate(case.events):
         if event not in events:
             _fail(f"{place}.events[{i}]", event, f"one of {', '.join(events)}")
-    if set(case.attributes) != set(attributes):
+    if case.attributes.keys() != attributes.keys():
         _fail(f"{place}.attributes", dict(case.attributes), f"a level for each of {', '.join(attributes)}")
     for name, level in case.attributes.items():
         if level not in attributes[name]:
@@ -253,9 +253,11 @@ def check_system(system: HiddenSystem, events: Sequence[str], attributes: Attrib
 
 
 def _check_distinct(place: str, names: Sequence[str]) -> None:
+    known: set[str] = set()
     for i, name in enumerate(names):
-        if name in names[:i]:
+        if name in known:
             _fail(f"{place}[{i}]", name, "a name that no other has")
+        known.add(name)
 
 
 def _fail(place: str, value: Any, allowed: str) -> None:

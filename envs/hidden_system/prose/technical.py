@@ -1,0 +1,75 @@
+"""A plain test report: operations under parameters, and whether a record is there at the end of a trial."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from veilgym.envs.hidden_system.prose.skin import Skin, forms
+
+TECHNICAL: Final = Skin(
+    name="technical",
+    opening=(
+        "This is a test report. Each case sums up repeated trials of one and the same system.",
+        "The last case has not been run. Use the other cases to judge which of its two outcomes is more likely.",
+    ),
+    protocol=(
+        "Every trial starts from a new copy of the system, and no trial affects another.",
+        "The parameters of a case are fixed before a trial and do not change during it.",
+        "The operations of a case are executed one after the other, in the order in which they are written.",
+        "At the start of every trial the record is absent. After the last operation it is checked whether the record "
+        "is present or absent; a case counts these checks over all its trials.",
+    ),
+    event_heading="Operations: ",
+    attribute_heading="Parameters and their possible values: ",
+    no_attributes="There are no parameters.",
+    case_heading="Cases:",
+    query_heading="Not run:",
+    trial="trial",
+    trials="trials",
+    outcome="record",
+    meaning="after the last operation of such a trial the record is more likely {this} than {other}",
+    events=(
+        "sync pulse", "port scan", "cache read", "ping burst", "clock tick", "buffer swap", "packet relay",
+        "index walk", "thread yield", "page fetch", "socket poll", "queue shuffle", "disk seek", "kernel call",
+        "table join", "tree rotation", "heap sort", "bus transfer", "channel hop", "frame shift", "block copy",
+        "sector probe", "stack unwind", "token pass", "link probe", "memory dump", "key exchange", "log rotation",
+        "node visit", "carrier sweep", "timer wait", "mode query", "signal echo", "array scan", "batch merge",
+        "cursor jump", "window resize", "pixel draw", "archive export", "event poll", "input replay", "output print",
+        "interrupt test", "byte swap", "vector sum", "matrix product", "phase step", "ring broadcast",
+    ),
+    attributes=(
+        "clock rate", "queue depth", "buffer width", "core count", "page size", "bus speed", "supply voltage",
+        "line delay", "frame length", "packet size", "stack limit", "cache level", "channel number", "pixel density",
+        "sample rate", "word length", "fan speed", "link budget", "heap quota", "log verbosity", "disk share",
+        "thread count", "batch size", "ring order", "tree height", "table rows", "retry limit", "load factor",
+        "gain step", "grid spacing", "cycle time", "node degree",
+    ),
+    forms=forms(
+        "Parameters: {values}. Operations: {arrows}. Record: present in {present} of {trials}, absent in {absent}.",
+        "With {attributes}, the system executed {events}; the record was present at the end of {present} of {trials} "
+        "and absent at the end of {absent}.",
+        "Executing {events} with {attributes} ended with the record present in {present} of {trials} and absent in "
+        "{absent}.",
+        "Of {trials} with {attributes} that executed {chain}, {present} ended with the record present and {absent} "
+        "with it absent.",
+        "The record was present in {present} of {trials} and absent in {absent}; the sequence was {arrows}, with "
+        "{values}.",
+        "After {events}, with {attributes} throughout, the check found the record present in {present} of {trials} and "
+        "absent in {absent}.",
+    ),
+    bare_forms=forms(
+        "Operations: {arrows}. Record: present in {present} of {trials}, absent in {absent}.",
+        "Executing {events} ended with the record present in {present} of {trials} and absent in {absent}.",
+        "Of {trials} that executed {chain}, {present} ended with the record present and {absent} with it absent.",
+        "The record was present in {present} of {trials} and absent in {absent}; the sequence was {arrows}.",
+    ),
+    query_forms=forms(
+        "Parameters: {values}. Operations: {arrows}. Record: not determined. Which outcome is more likely?",
+        "Suppose that a trial with {attributes} executes {events}. Which outcome is more likely at its end?",
+        "A trial with {attributes} is to execute {chain}. Which outcome is more likely at its end?",
+    ),
+    bare_query_forms=forms(
+        "Operations: {arrows}. Record: not determined. Which outcome is more likely?",
+        "Suppose that a trial executes {events}. Which outcome is more likely at its end?",
+    ),
+)  # fmt: skip
