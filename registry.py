@@ -19,6 +19,8 @@ class Entry:
         ladder: "module:function" that makes the `veilgym.agents.ladder.Ladder` for the env's task; imported when used.
         has_length: Whether the env takes an argument `length`.
         ledger: "module:function" that measures the `veilgym.agents.ledger.Ledger` of shortcuts; None if there is none.
+        family: What commands call the family, in lower case.
+        problems: Module whose `FAMILY` is the `veilgym.envs.core.family.Family`; imported when used.
     """
 
     id: str
@@ -27,6 +29,8 @@ class Entry:
     max_episode_steps: int | None
     reward_threshold: float
     ladder: str
+    family: str
+    problems: str
     has_length: bool = False
     ledger: str | None = None
 
@@ -39,6 +43,8 @@ ENTRIES: tuple[Entry, ...] = (
         max_episode_steps=64,
         reward_threshold=0.7,
         ladder="veilgym.agents.causal_circuits.ladder:ladder",
+        family="causal-circuits",
+        problems="veilgym.envs.causal_circuits.problems",
     ),
     Entry(
         id="HiddenSystem-v0",
@@ -47,6 +53,8 @@ ENTRIES: tuple[Entry, ...] = (
         max_episode_steps=None,
         reward_threshold=0.95,
         ladder="veilgym.agents.hidden_system.ladder:ladder",
+        family="hidden-system",
+        problems="veilgym.envs.hidden_system.problems",
         has_length=True,
         ledger="veilgym.agents.hidden_system.ledger:ledger",
     ),
@@ -57,6 +65,8 @@ ENTRIES: tuple[Entry, ...] = (
         max_episode_steps=None,
         reward_threshold=0.95,
         ladder="veilgym.agents.dynamic_world.ladder:ladder",
+        family="dynamic-world",
+        problems="veilgym.envs.dynamic_world.problems",
         has_length=True,
         ledger="veilgym.agents.dynamic_world.ledger:ledger",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -56,12 +56,17 @@ def generate_worlds(
         task = make_task(length, entity_count, simulation_steps)
     if isinstance(first, bool) or not isinstance(first, int) or first < 0:
         raise ValueError(f"first must be a non-negative integer, got {first!r}")
-    return _generate(Simulator(task), check_count("count", count), check_seed(seed), check_split(split), first)
+    return worlds_at(range(first, first + check_count("count", count)), task, seed, split)
 
 
-def _generate(simulator: Simulator, count: int, seed: int, split: Split, first: int) -> Iterator[WorldSkeleton]:
+def worlds_at(indices: Sequence[int], task: Task, seed: int = 0, split: str = "train") -> Iterator[WorldSkeleton]:
+    """The worlds at any places of a seed's sequence, in the order of `indices`; errors as for `generate_worlds`."""
+    return _generate(Simulator(task), indices, check_seed(seed), check_split(split))
+
+
+def _generate(simulator: Simulator, indices: Sequence[int], seed: int, split: Split) -> Iterator[WorldSkeleton]:
     notation, key = Notation(simulator.task), np.array([sequence_key(simulator.task, split, seed)], np.uint64)
-    for index in range(first, first + count):
+    for index in indices:
         worlds = simulator.make(key, np.array([index], np.uint64))
         yield _skeleton(f"{sequence_name(simulator.task)}/{split}/{seed}/{index}", simulator, notation, worlds)
 

@@ -84,7 +84,7 @@ def load_task(source: TaskSource = None, **overrides: Any) -> Task:
     if isinstance(source, Task):
         if not given:
             return source
-        document = _document_of(source)
+        document = document_of(source)
     elif isinstance(source, Mapping):
         document = dict(source)
     elif isinstance(source, (str, os.PathLike, type(None))):
@@ -115,7 +115,8 @@ def _build(file: TaskFile) -> Task:
         raise ValueError(f"task field {error}") from None
 
 
-def _document_of(task: Task) -> dict[str, Any]:
+def document_of(task: Task) -> dict[str, Any]:
+    """The task as plain data that `load_task` takes."""
     return {
         "length": task.complexity,
         "entity_count": task.allocation.total,

@@ -90,24 +90,39 @@ def iterate_skeletons(
     first: int = 0,
 ) -> Iterator[BehaviorSkeleton]:
     """`generate_skeletons` one by one, from index `first` on, which is at least 0."""
-    if balance not in ("index", "drawn"):
-        raise ValueError(f"balance must be 'index' or 'drawn', got {balance!r}")
     if isinstance(first, bool) or not isinstance(first, int) or first < 0:
         raise ValueError(f"first must be a non-negative integer, got {first!r}")
-    loaded = load_task(task, length=length)
-    split, seed = check_split(split), check_seed(seed)
-    generator = Generator(loaded)
-    key = derive_key(sequence_name(loaded), split, seed)
-    for start in range(first, first + count, _CHUNK):
-        indices = np.arange(start, min(start + _CHUNK, first + count), dtype=np.uint64)
-        batch = len(indices)
+    return skeletons_at(range(first, first + count), load_task(task, length=length), seed, split, balance)
+
+
+def skeletons_at(
+    indices: Sequence[int],
+    task: Task,
+    seed: int = 0,
+    split: str = "train",
+    balance: Literal["index", "drawn"] = "index",
+) -> Iterator[BehaviorSkeleton]:
+    """The records at any places of the list that `generate_skeletons` makes, in the order of `indices`."""
+    if balance not in ("index", "drawn"):
+        raise ValueError(f"balance must be 'index' or 'drawn', got {balance!r}")
+    return _skeletons_at(indices, task, check_seed(seed), check_split(split), balance == "index")
+
+
+def _skeletons_at(
+    indices: Sequence[int], task: Task, seed: int, split: str, is_balanced: bool
+) -> Iterator[BehaviorSkeleton]:
+    generator = Generator(task)
+    key = derive_key(sequence_name(task), split, seed)
+    for start in range(0, len(indices), _CHUNK):
+        places = np.array(indices[start : start + _CHUNK], np.uint64)
+        batch = len(places)
         public, hidden = generator.layout.public(batch), generator.hidden(batch)
-        sides = (indices % 2).astype(np.int64) if balance == "index" else np.full(batch, DRAWN, np.int64)
-        generator.draw(np.full(batch, key, np.uint64), indices, np.ones(batch, np.bool_), public, hidden, sides)
-        for row, index in enumerate(indices.tolist()):
+        sides = (places % 2).astype(np.int64) if is_balanced else np.full(batch, DRAWN, np.int64)
+        generator.draw(np.full(batch, key, np.uint64), places, np.ones(batch, np.bool_), public, hidden, sides)
+        for row, index in enumerate(places.tolist()):
             payload = decode(select(public, row), generator.layout)
             system = read_system(hidden, row, generator.layout)
-            yield _complete(f"{sequence_name(loaded)}/{split}/{seed}/{index}", payload, system)
+            yield _complete(f"{sequence_name(task)}/{split}/{seed}/{index}", payload, system)
 
 
 def sequence_name(task: Task) -> str:

@@ -1,0 +1,139 @@
+"""A family as language and data: records, their public half, their prose, and what an answer to one is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+import msgspec
+
+from veilgym.envs.core.arguments import check_count
+from veilgym.envs.core.prose import Rendering
+from veilgym.envs.core.seeding import check_seed, check_split
+from veilgym.registry import ENTRIES, Entry, entry_of
+
+S = TypeVar("S", bound=msgspec.Struct)
+P = TypeVar("P", bound=msgspec.Struct)
+
+
+class Prose(Protocol):
+    """What the module of a family's prose has."""
+
+    SKINS: tuple[str, ...]
+
+    def render(self, payload: Any, skin: str) -> Rendering:
+        """The payload as a problem in natural language; a function of its arguments alone."""
+
+    def parse(self, text: str, skin: str, names: Mapping[str, str]) -> Any:
+        """The inverse of `render`."""
+
+
+@dataclass(frozen=True)
+class Family(Generic[S, P]):
+    """One family of problems, without its envs. S is the type of a complete record, P that of its public half.
+
+    On the normalised scale, (score - floor) / (ideal - floor), 0 is what an answer without any evidence scores on
+    average, and 1 the score named by `ideal`. These two are constants, unlike the measured ends of a ladder's scale:
+    so a score can be normalised without playing anything, and stays the same when it is recomputed.
+
+    Attributes:
+        slug: What commands call it.
+        skeleton_type, payload_type: S and P, msgspec structs.
+        parameters: Names of what `document` takes beyond `length`.
+        document: `document(length=None, **parameters)` is the whole task as plain data, defaults included; giving it
+            back as the parameter `task` makes the same task. A `ValueError` names a wrong parameter.
+        records: `records(document, seed, split, indices)` makes the records at any places of a seed's sequence.
+        payload: The public half of a record, from an allow-list.
+        prose: Name of the module with `SKINS`, `render` and `parse`; imported when used.
+        read_answer: Reads the reply of a person or a language model to a payload, see `veilgym.envs.core.replies`.
+        score: What an answer to a record is worth, from 0 to 1.
+        floor, ideal: The scores that are 0 and 1 on the normalised scale.
+    """
+
+    slug: str
+    skeleton_type: type[S]
+    payload_type: type[P]
+    parameters: tuple[str, ...]
+    document: Callable[..., dict[str, Any]]
+    records: Callable[[Mapping[str, Any], int, str, Sequence[int]], Iterator[S]]
+    payload: Callable[[S], P]
+    prose: str
+    read_answer: Callable[[str, P], Any]
+    score: Callable[[S, Any], float]
+    floor: float
+    ideal: float
+
+    def generate(
+        self,
+        first: int,
+        count: int,
+        length: str | int | None = None,
+        seed: int = 0,
+        split: str = "train",
+        **parameters: Any,
+    ) -> Iterator[S]:
+        """The records `first` to `first + count - 1` of a seed's sequence.
+
+        Args:
+            first: At least 0.
+            count: At least 1.
+            length: For families that have one, as for the env; None for the task's own.
+            seed: Names the sequence.
+            split: "train" or "test", independent draws from the same distribution.
+            **parameters: Out of `self.parameters`.
+
+        Raises:
+            ValueError: an argument is wrong.
+        """
+        if isinstance(first, bool) or not isinstance(first, int) or first < 0:
+            raise ValueError(f"first must be a non-negative integer, got {first!r}")
+        places = range(first, first + check_count("count", count))
+        return self.records(self.resolve(length, **parameters), check_seed(seed), check_split(split), places)
+
+    def resolve(self, length: str | int | None = None, **parameters: Any) -> dict[str, Any]:
+        """`document`, for parameters that may be None (as if not given) or unknown (a `ValueError`)."""
+        given = {name: value for name, value in parameters.items() if value is not None}
+        for name, value in given.items():
+            if name not in self.parameters:
+                allowed = ", ".join(("length", *self.parameters))
+                raise ValueError(f"{name}: got {value!r}, but {self.slug} takes only {allowed}")
+        return self.document(length, **given)
+
+    @property
+    def skins(self) -> tuple[str, ...]:
+        """The surfaces in which a payload can be told."""
+        return self._prose.SKINS
+
+    def render(self, payload: P, skin: str) -> Rendering:
+        """A payload in natural language; a `ValueError` names the skins there are."""
+        return self._prose.render(payload, skin)
+
+    def parse(self, text: str, skin: str, names: Mapping[str, str]) -> P:
+        """The payload that a text of `render` tells; a `ValueError` says what is not understood."""
+        return cast("P", self._prose.parse(text, skin, names))
+
+    def normalise(self, score: float) -> float:
+        """A mean score on the scale from `floor` (0) to `ideal` (1)."""
+        return (score - self.floor) / (self.ideal - self.floor)
+
+    @property
+    def _prose(self) -> Prose:
+        return cast("Prose", import_module(self.prose))
+
+
+def load_family(name: str) -> Family[Any, Any]:
+    """The family called `name` by its slug, or by the id of its env; a `ValueError` lists the slugs there are."""
+    return cast("Family[Any, Any]", import_module(_entry(name).problems).FAMILY)
+
+
+def _entry(name: str) -> Entry:
+    for entry in ENTRIES:
+        if name == entry.family:
+            return entry
+    try:
+        return entry_of(name)
+    except ValueError:
+        allowed = ", ".join(entry.family for entry in ENTRIES)
+        raise ValueError(f"family must be one of {allowed}, got {name!r}") from None
