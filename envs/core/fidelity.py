@@ -53,6 +53,7 @@ class Code(str, Enum):
     NUMBER_FORM = "number-form"  # decimals, separators, other digits
     ROUNDED = "rounded"
     NEGATED = "negated"
+    HEDGED = "hedged"
 
     LABEL_MISSING = "label-missing"
     LABEL_EXTRA = "label-extra"
@@ -100,6 +101,8 @@ CLAIMS = {
     "negation": "not|no|never|neither|nor|none|nobody|nothing|nowhere|without|cannot|except|excepting|unlike|instead|"
     "hardly|barely|scarcely|seldom|rarely|failed|fails|failing|refused|denied|lacks|lacking|untrue|false that|opposite|"
     "contrary|reverse|reversed|otherwise",
+    "hedge": "perhaps|maybe|possibly|might|may|could|would|should|allegedly|supposedly|reportedly|rumoured|rumored|seems|"
+    "seemed|apparently|claimed|believed|suspected|assumed|hoped|planned|intended|expected|presumably|if|unless",
     "rounding": "approximately|roughly|nearly|almost|circa|or so|mostly|most|majority|minority|percent|per cent|percentage|"
     "several|many|few|fewer|dozens|usually|often|sometimes|frequently|occasionally|generally|typically|~|\N{ALMOST EQUAL TO}|%|"
     "at least|at most|more than|less than|up to|close to|just over|just under|a couple|a majority|the bulk",
@@ -265,6 +268,8 @@ def check_wording(tokens: Sequence[Token], report: Report, classes: Mapping[str,
     for token, following in pairwise([*tokens, Token("mark", "")]):
         if token.kind == "odd number":
             report(Code.NUMBER_FORM, f"{token.text!r} is no plain integer")
+        if token.text.endswith("n't"):
+            report(Code.NEGATED, f"{token.text!r} is no wording for evidence")
         for name, code in classes.items():
             if has(token, name):
                 report(code, f"{token.text!r} is no wording for evidence")
@@ -274,6 +279,7 @@ def check_wording(tokens: Sequence[Token], report: Report, classes: Mapping[str,
 
 EVIDENCE_WORDING = {
     "negation": Code.NEGATED,
+    "hedge": Code.HEDGED,
     "rounding": Code.ROUNDED,
     "number word": Code.NUMBER_WORD,
     "law": Code.LAW_CLAIMED,

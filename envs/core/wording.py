@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 Kind = Literal["name", "label", "phrase", "number", "odd number", "word", "mark"]
 Words = tuple[str, ...]
 
-_PIECE = re.compile(r"\d+(?:[.,]\d+)+|\w+|[^\w\s]")
+_PIECE = re.compile(r"\d+(?:[.,]\d+)+|\w+(?i:n't)\b|\w+|[^\w\s]")
 _MINUS = "-\N{MINUS SIGN}"
 _LETTERS = str.maketrans({"\N{RIGHT SINGLE QUOTATION MARK}": "'", "\N{NON-BREAKING HYPHEN}": "-", "\N{HYPHEN}": "-"})
 

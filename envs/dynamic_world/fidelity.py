@@ -76,6 +76,7 @@ _WORDING = {
     "ending": Code.NEGATED,
     "world hidden": Code.FORBIDDEN_TERM,
 }
+_QUERY_WORDING = {name: code for name, code in _WORDING.items() if name not in ("answer", "hedge")}
 # By relation or kind: the words that say it with the first participant first, and with the second one first.
 _DIRECTIONS: dict[str, tuple[str, str]] = {
     "ABOVE": ("above", "below"),
@@ -370,7 +371,7 @@ def _names_all(tokens: Sequence[Token], symbols: Sequence[str]) -> bool:
 def _check_query(query: Query, tokens: list[Token], after: Sequence[Sequence[Token]]) -> list[Fault]:
     faults: list[Fault] = []
     report = reporter(faults, QUERY)
-    check_wording(tokens, report, {name: code for name, code in _WORDING.items() if name != "answer"})
+    check_wording(tokens, report, _QUERY_WORDING)
     if _check_participants(query.arguments, tokens, report):
         _check_kind(query.predicate, tokens, report)
         _check_direction(query.predicate, *query.arguments, tokens, report)

@@ -39,9 +39,9 @@ _CLASSES = {
     "outcome": "present|absent",
     # Of the query alone.
     "unknown": "not known|not examined|not inspected|not determined|not measured|not recorded|unknown",
-    "answer form": "answer|reply|respond",
 }
 _LEXICON = lexicon_of(_CLASSES)
+_QUERY_WORDING = {k: v for k, v in EVIDENCE_WORDING.items() if k not in ("probability", "answer", "hedge")}
 _TO_LEVEL, _TO_TRIALS = 4, 3  # how many words may stand between
 
 
@@ -221,7 +221,7 @@ def _check_query(
 ) -> list[Fault]:
     faults: list[Fault] = []
     report = reporter(faults, case.id)
-    check_wording(tokens, report, {k: v for k, v in EVIDENCE_WORDING.items() if k not in ("probability", "answer")})
+    check_wording(tokens, report, _QUERY_WORDING)
     levels = _check_settings(case, tokens, payload, report)
     _check_events(case, tokens, payload, report)
     for place, token in enumerate(tokens):
@@ -229,7 +229,7 @@ def _check_query(
             report(Code.NUMBER_EXTRA, f"the number {token.text} is none of the query's")
         if has(token, "outcome"):
             report(Code.QUERY_ASSERTED, f"{token.text!r} is no label; labels keep their capitals")
-    if not any(has(token, "question") or has(token, "answer form") for line in (tokens, *after) for token in line):
+    if not any(has(token, "question") for line in (tokens, *after) for token in line):
         report(Code.QUERY_ASSERTED, "nothing is asked")
     return faults
 
