@@ -9,7 +9,10 @@ import typer
 from veilgym import __version__
 from veilgym.commands.bench import bench
 from veilgym.commands.bound import bound
+from veilgym.commands.generate import generate
 from veilgym.commands.ledger import ledger
+from veilgym.commands.render import render
+from veilgym.commands.score import score
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,7 +22,7 @@ app = typer.Typer(
     help="Environments whose mechanism is hidden and whose score is exact.",
 )
 
-for command in (bench, bound, ledger):
+for command in (bench, bound, ledger, generate, render, score):
     app.command()(command)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import bootstrap
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
+_NORMAL = 1.959963984540054  # 97.5 % quantile of the standard normal distribution
 FEWEST = 10  # below that the interval covers the mean far too seldom
 
 
@@ -27,3 +30,11 @@ def mean_interval(values: NDArray[np.float64]) -> tuple[float, float] | None:
         rng=np.random.default_rng(0), batch=100,
     )  # fmt: skip
     return float(result.confidence_interval.low), float(result.confidence_interval.high)
+
+
+def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
+    """95 % interval of a probability from independent trials (Wilson, 1927); `trials` is at least 1."""
+    share, square = successes / trials, _NORMAL**2 / trials
+    centre = (share + square / 2) / (1 + square)
+    reach = math.sqrt(share * (1 - share) * square + square**2 / 4) / (1 + square)
+    return max(0.0, centre - reach), min(1.0, centre + reach)

@@ -47,8 +47,10 @@ class Family(Generic[S, P]):
         records: `records(document, seed, split, indices)` makes the records at any places of a seed's sequence.
         payload: The public half of a record, from an allow-list.
         prose: Name of the module with `SKINS`, `render` and `parse`; imported when used.
-        read_answer: Reads the reply of a person or a language model to a payload, see `veilgym.envs.core.replies`.
+        read_answer: The answer in the reply of a person or a language model to a payload, in the form that `score`
+            takes, or an `Unparsed` of `veilgym.envs.core.replies`.
         score: What an answer to a record is worth, from 0 to 1.
+        is_graded: Whether an answer may be right in part; otherwise scores are 0 or 1.
         floor, ideal: The scores that are 0 and 1 on the normalised scale.
     """
 
@@ -60,10 +62,11 @@ class Family(Generic[S, P]):
     records: Callable[[Mapping[str, Any], int, str, Sequence[int]], Iterator[S]]
     payload: Callable[[S], P]
     prose: str
-    read_answer: Callable[[str, P], Any]
+    read_answer: Callable[[Any, P], Any]
     score: Callable[[S, Any], float]
     floor: float
     ideal: float
+    is_graded: bool = False
 
     def generate(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from veilgym.envs.core.family import Family
+from veilgym.envs.core.replies import Unparsed, read_choice
 from veilgym.envs.dynamic_world.generator import worlds_at
 from veilgym.envs.dynamic_world.grammar import WorldPayload, WorldSkeleton
 from veilgym.envs.dynamic_world.payload import renderer_payload
@@ -20,10 +21,9 @@ def _records(document: Mapping[str, Any], seed: int, split: str, indices: Sequen
     return worlds_at(indices, load_task(document), seed, split)
 
 
-def _read_answer(reply: str, payload: WorldPayload) -> Any:
-    from veilgym.envs.core.replies import read_choice
-
-    return read_choice(reply, payload.answer_options)
+def _read_answer(reply: Any, payload: WorldPayload) -> str | Unparsed:
+    found = read_choice(reply, payload.answer_options)
+    return found if isinstance(found, Unparsed) else found.option
 
 
 def _score(skeleton: WorldSkeleton, answer: str) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from veilgym.envs.core.family import Family
+from veilgym.envs.core.replies import Unparsed, read_choice
 from veilgym.envs.hidden_system.grammar import BehaviorPayload, BehaviorSkeleton
 from veilgym.envs.hidden_system.payload import renderer_payload
 from veilgym.envs.hidden_system.skeletons import skeletons_at
@@ -23,10 +24,9 @@ def _records(document: Mapping[str, Any], seed: int, split: str, indices: Sequen
     return skeletons_at(indices, load_task(document), seed, split)
 
 
-def _read_answer(reply: str, payload: BehaviorPayload) -> Any:
-    from veilgym.envs.core.replies import read_choice
-
-    return read_choice(reply, payload.answer_options)
+def _read_answer(reply: Any, payload: BehaviorPayload) -> str | Unparsed:
+    found = read_choice(reply, payload.answer_options)
+    return found if isinstance(found, Unparsed) else found.option
 
 
 def _score(skeleton: BehaviorSkeleton, answer: str) -> float:

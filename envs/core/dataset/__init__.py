@@ -1,0 +1,1 @@
+"""Data sets: problems as files, their prose, and the scores of answers to them."""
