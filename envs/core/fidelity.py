@@ -22,6 +22,10 @@ from veilgym.envs.core.wording import Phrases, Token, has, phrases_of, read_line
 class Code(str, Enum):
     """Why a rendering is rejected."""
 
+    FORMAT = "format"  # of a model's reply: not the blocks that were asked for
+    CUT_OFF = "cut-off"  # a model's reply ends at the limit of tokens
+    REFUSED = "refused"  # the model's provider withheld the reply
+
     UNREADABLE = "unreadable"  # control or invisible characters
     NAME_MISSING = "name-missing"  # a symbol has no name
     NAME_UNKNOWN = "name-unknown"  # a name for what is no symbol
@@ -84,7 +88,6 @@ class Fault(msgspec.Struct, frozen=True):
 
 Report = Callable[[Code, str], None]
 """Takes a fault of the line that is read."""
-
 
 
 def reporter(faults: list[Fault], name: str) -> Report:
@@ -218,7 +221,9 @@ def read_page(
         name, rest = _take_id(line, pattern)
         for other in _SHAPE.findall(_without_names(rest, names)) if not name or pattern.search(rest) else ():
             where = f"the line of {name}" if name else "a line that does not begin with it"
-            page.faults.append(Fault(Code.ID_SHARES_LINE, other, f"{other} stands on {where}: {rest.strip()[:_SHOWN]!r}"))
+            page.faults.append(
+                Fault(Code.ID_SHARES_LINE, other, f"{other} stands on {where}: {rest.strip()[:_SHOWN]!r}")
+            )
         tokens = read_line(rest, known, labels, lexicon)
         if not name:
             page.other += [(bool(found) and found[-1] in (ids[-1], *optional), tokens)] if tokens else []

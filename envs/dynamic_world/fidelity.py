@@ -115,7 +115,9 @@ def check(payload: WorldPayload, text: str, names: Mapping[str, str]) -> list[Fa
         return faults
     labels = {option: option for option in options}
     page = read_page(text, ids, names, labels, _LEXICON, optional=(QUERY,))
-    has_time = [_check_record(record, page.evidence[record.id], faults) for record in records if record.id in page.evidence]
+    has_time = [
+        _check_record(record, page.evidence[record.id], faults) for record in records if record.id in page.evidence
+    ]
     if 0 < sum(has_time) < sum(isinstance(record, WorldEvent) and record.id in page.evidence for record in records):
         faults.append(Fault(Code.NUMBER_MISSING, "", "the time stands on some lines of events but not on all"))
     asked = _find_query(page.evidence.get(QUERY), page.other, payload.query)
@@ -194,7 +196,9 @@ def _check_direction(kind: str, first: str, second: str, tokens: list[Token], re
     between = [place for place in said if start < place < end]
     is_symmetric = forward == backward
     if len(said) > 1 or (not between and not is_symmetric):
-        report(Code.DIRECTION_UNCLEAR, f"the words for {kind} do not stand once between the names: {words_of(tokens)!r}")
+        report(
+            Code.DIRECTION_UNCLEAR, f"the words for {kind} do not stand once between the names: {words_of(tokens)!r}"
+        )
         return
     if is_symmetric:
         return

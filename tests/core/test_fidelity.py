@@ -118,9 +118,7 @@ class Case:
 
 
 def swap(text: str, one: str, other: str) -> str:
-    return re.sub(
-        rf"\b({re.escape(one)}|{re.escape(other)})\b", lambda m: other if m[1] == one else one, text
-    )
+    return re.sub(rf"\b({re.escape(one)}|{re.escape(other)})\b", lambda m: other if m[1] == one else one, text)
 
 
 Mutated = tuple[str, set[Code]] | None
@@ -183,7 +181,13 @@ def break_line(case: Case) -> Mutated:
     name = case.pick()
     words = case.body(name).split(" ")
     half = len(words) // 2
-    codes = {Code.PARTICIPANT_MISSING, Code.NUMBER_MISSING, Code.LABEL_MISSING, Code.RELATION_MISSING, Code.STRAY_EVIDENCE}
+    codes = {
+        Code.PARTICIPANT_MISSING,
+        Code.NUMBER_MISSING,
+        Code.LABEL_MISSING,
+        Code.RELATION_MISSING,
+        Code.STRAY_EVIDENCE,
+    }
     return case.put(name, " ".join(words[:half]) + "\n" + " ".join(words[half:])), codes | {Code.DIRECTION_UNCLEAR}
 
 
@@ -211,7 +215,9 @@ def swap_contents(case: Case) -> Mutated:
 def drop_name(case: Case) -> Mutated:
     name = case.pick()
     called = case.names[case.choose(case.symbols(name))]
-    return case.put(name, re.sub(rf"\b{re.escape(called)}\b", "it", case.body(name), count=1)), {Code.PARTICIPANT_MISSING}
+    return case.put(name, re.sub(rf"\b{re.escape(called)}\b", "it", case.body(name), count=1)), {
+        Code.PARTICIPANT_MISSING
+    }
 
 
 @mutation(BOTH)
@@ -504,7 +510,9 @@ def percentage(case: Case) -> Mutated:
     name = case.pick()
     record = case.records[name]
     share = f"{100 * record.observed_present // record.trials}%"
-    body = re.sub(rf"\b{record.observed_present}\b(?! or)(?=( of| and|,|;|\.| ended| had))", share, case.body(name), count=1)
+    body = re.sub(
+        rf"\b{record.observed_present}\b(?! or)(?=( of| and|,|;|\.| ended| had))", share, case.body(name), count=1
+    )
     return (case.put(name, body), {Code.ROUNDED}) if share in body else None
 
 
@@ -608,7 +616,9 @@ def unknown_relation(case: Case) -> Mutated:
 def end_relation(case: Case) -> Mutated:
     name = case.pick(lambda record: case.kind(record) in ("MEMBER", "CONNECTED", "SUBSET"))
     ended = case.choose(["is no longer", "resigned as", "is now the former"])
-    return case.put(name, re.sub(r"\bis\b( now)?|turns out to be|was(?! found)", ended, case.body(name), count=1)), {Code.NEGATED}
+    return case.put(name, re.sub(r"\bis\b( now)?|turns out to be|was(?! found)", ended, case.body(name), count=1)), {
+        Code.NEGATED
+    }
 
 
 @mutation(WORLDS)
