@@ -161,9 +161,7 @@ def _told_by_words(lexicon: Lexicon, kind: str) -> Iterator[tuple[dict[str, Any]
 def _with_relation(templates: Iterable[str], words: Words, first: str, second: str) -> list[str]:
     ways = [(first, second, word) for word in words.forward] + [(second, first, word) for word in words.backward]
     return [
-        _insert(template, {"x": f"{{{x}}}", "y": f"{{{y}}}", "word": word})
-        for template in templates
-        for x, y, word in ways
+        _insert(template, {"x": f"{{{x}}}", "y": f"{{{y}}}", "word": word}) for template in templates for x, y, word in ways
     ]
 
 

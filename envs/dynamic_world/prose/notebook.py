@@ -99,9 +99,9 @@ NOTEBOOK = Skin(
             "read {after} on {counter} after {before}: it {word} {amount}",
         ),
         "SET_STATE": (
-            "changed the box {flag} of {entity} from {before} to {after}",
-            "the box {flag} on the tag of {entity} is now {after}; it was {before}",
-            "on the tag of {entity}, the box {flag} went from {before} to {after}",
+            'changed the box {flag} of {entity} from {before} to {after}',
+            'the box {flag} on the tag of {entity} is now {after}; it was {before}',
+            'on the tag of {entity}, the box {flag} went from {before} to {after}',
         ),
     },
     questions={

@@ -116,9 +116,7 @@ def _read_listing(lines: Sequence[str], surface: Surface, names: Mapping[str, st
         listed = line[len(label) : -1]
         symbols[kind] = _read_names([] if listed == NONE else listed.split(SEPARATOR), symbol_of, number)
     if sum(map(len, symbols.values())) != len(names):
-        raise ValueError(
-            f"line {first}: got lists without some of the names, allowed are lists of all of them, each once"
-        )
+        raise ValueError(f"line {first}: got lists without some of the names, allowed are lists of all of them, each once")
     return symbols
 
 

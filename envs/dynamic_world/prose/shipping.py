@@ -99,9 +99,9 @@ SHIPPING = Skin(
             "{counter} now stands at {after} instead of {before}: it {word} {amount}",
         ),
         "SET_STATE": (
-            "the signal {flag} of {entity} was changed from {before} to {after}",
-            "on {entity}, the signal {flag} is now {after}; it was {before}",
-            "{entity} changed its signal {flag} from {before} to {after}",
+            'the signal {flag} of {entity} was changed from {before} to {after}',
+            'on {entity}, the signal {flag} is now {after}; it was {before}',
+            '{entity} changed its signal {flag} from {before} to {after}',
         ),
     },
     questions={

@@ -76,9 +76,9 @@ TECHNICAL = Skin(
             "the value of {counter}, {before} {word} {amount}, becomes {after}",
         ),
         "SET_STATE": (
-            "attribute {flag} of {entity} changes from {before} to {after}",
-            "{entity} has attribute {flag} set to {after}; it was {before}",
-            "for {entity}, attribute {flag} is now {after}, previously {before}",
+            'attribute {flag} of {entity} changes from {before} to {after}',
+            '{entity} has attribute {flag} set to {after}; it was {before}',
+            'for {entity}, attribute {flag} is now {after}, previously {before}',
         ),
     },
     questions={

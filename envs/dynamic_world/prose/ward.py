@@ -105,9 +105,9 @@ WARD = Skin(
             "instead of {before}, {counter} now holds {after}, since its count {word} {amount}",
         ),
         "SET_STATE": (
-            "the mark {flag} of {entity} was turned from {before} to {after}",
-            "for {entity}, the mark {flag} is now {after}; it was {before}",
-            "on the chart of {entity} the mark {flag} went from {before} to {after}",
+            'the mark {flag} of {entity} was turned from {before} to {after}',
+            'for {entity}, the mark {flag} is now {after}; it was {before}',
+            'on the chart of {entity} the mark {flag} went from {before} to {after}',
         ),
     },
     questions={
