@@ -25,17 +25,14 @@ SKIN_TABLE: Mapping[str, Skin] = {skin.name: skin for skin in (NOTEBOOK, WARD, S
 
 # One set of first characters lets the search skip what cannot begin a token.
 TOKEN = re.compile(r'(["A-Z0-9-][A-Za-z0-9_"]*(?: [A-Z][A-Za-z]*)*)')
-"""A name or an id, an integer, or a mark in quotation marks. Nothing else in a sentence has any of their first letters."""
+"""A name or an id, an integer, or a mark in quotation marks. Nothing else has their first letters."""
 
 QUESTION_TYPES = {"ABOVE": ("Entity", "Entity"), "MEMBER": ("Entity", "Set")}
 """What may be asked, and the types of its arguments."""
 
 _PLACE = re.compile(r"\{(\w+)\}")
 # The fields that a form tells by its words.
-_TOLD_BY_WORDS = {kind: () for kind in ("MOVE", "RELATE")} | {
-    "UPDATE_NUMBER": ("operator",),
-    "SET_STATE": ("before", "after"),
-}
+_TOLD_BY_WORDS = {"MOVE": (), "UPDATE_NUMBER": ("operator",), "SET_STATE": ("before", "after")}
 
 
 @dataclass(frozen=True)
@@ -133,7 +130,7 @@ def _event_forms(skin: Skin, form: EventForm) -> dict[tuple[Any, ...], tuple[For
         return {(head,): tuple(_form(skin.kinds, template, kinds, {"relation": head}, head) for template in told)}
     forms = {}
     for fixed, words in _told_by_words(skin.lexicon, form.kind):
-        told = (_insert(template, choice) for template in templates for choice in words)
+        told = [_insert(template, choice) for template in templates for choice in words]
         forms[(form.kind, *fixed.values())] = tuple(_form(skin.kinds, each, kinds, fixed, head) for each in told)
     return forms
 
@@ -161,7 +158,9 @@ def _told_by_words(lexicon: Lexicon, kind: str) -> Iterator[tuple[dict[str, Any]
 def _with_relation(templates: Iterable[str], words: Words, first: str, second: str) -> list[str]:
     ways = [(first, second, word) for word in words.forward] + [(second, first, word) for word in words.backward]
     return [
-        _insert(template, {"x": f"{{{x}}}", "y": f"{{{y}}}", "word": word}) for template in templates for x, y, word in ways
+        _insert(template, {"x": f"{{{x}}}", "y": f"{{{y}}}", "word": word})
+        for template in templates
+        for x, y, word in ways
     ]
 
 

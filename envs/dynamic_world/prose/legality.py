@@ -10,14 +10,15 @@ from veilgym.envs.dynamic_world.grammar import (
     ENTITY_TYPES,
     EVENT_FORMS,
     Observation,
+    PublicFamily,
     Query,
     WorldPayload,
     check_event,
 )
 from veilgym.envs.dynamic_world.prose.forms import QUESTION_TYPES
 
-PREDICATES = {"spatial_order": "ABOVE", "membership": "MEMBER"}
-"""What the questions of a public family ask."""
+FAMILIES: dict[str, PublicFamily] = {"ABOVE": "spatial_order", "MEMBER": "membership"}
+"""The family of a question, by what it asks."""
 
 _TYPES_OF_FORM = {
     (form.kind, form.relation): [kind for _, kind in form.fields if kind in ENTITY_TYPES] for form in EVENT_FORMS
@@ -63,8 +64,8 @@ def check_order(payload: WorldPayload) -> None:
 
 
 def _check_query(query: Query, family: str, types: Mapping[Any, str]) -> None:
-    if query.predicate != PREDICATES[family]:
-        _fail("query.predicate", query.predicate, f"{PREDICATES[family]!r} in the family {family!r}")
+    if FAMILIES.get(query.predicate) != family:
+        _fail("query.predicate", query.predicate, f"one of the family {family!r}: {FAMILIES}")
     _check_types("query.arguments", query.arguments, QUESTION_TYPES[query.predicate], types)
 
 

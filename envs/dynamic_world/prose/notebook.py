@@ -49,8 +49,8 @@ NOTEBOOK = Skin(
         "The samples are ranked on one scale. A sample that is {above} another stands further up on it, one that is "
         "{below} another stands further down. The bench named beside it is where this was observed.",
         "A class is a collection of samples. A sample that belongs to it is {member} it.",
-        "A class that is {subset} another is a smaller collection inside a larger one; the larger one is {superset} the "
-        "smaller one.",
+        "A class that is {subset} another is a smaller collection inside a larger one; the larger one is {superset} "
+        "the smaller one.",
         "Of two classes that share not a single sample, one is {disjoint} the other.",
         "Two samples between which there is a line are {connected} each other.",
         "A gauge shows a number, its reading. A sample's tag has boxes, each of which is ticked or crossed out.",
@@ -99,9 +99,9 @@ NOTEBOOK = Skin(
             "read {after} on {counter} after {before}: it {word} {amount}",
         ),
         "SET_STATE": (
-            'changed the box {flag} of {entity} from {before} to {after}',
-            'the box {flag} on the tag of {entity} is now {after}; it was {before}',
-            'on the tag of {entity}, the box {flag} went from {before} to {after}',
+            "changed the box {flag} of {entity} from {before} to {after}",
+            "the box {flag} on the tag of {entity} is now {after}; it was {before}",
+            "on the tag of {entity}, the box {flag} went from {before} to {after}",
         ),
     },
     questions={

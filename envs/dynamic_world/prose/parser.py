@@ -12,6 +12,7 @@ from veilgym.envs.dynamic_world.grammar import (
     ENTITY_TYPES,
     EVENT_FORMS,
     FLAGS,
+    EventKind,
     Observation,
     Query,
     WorldEvent,
@@ -28,14 +29,14 @@ from veilgym.envs.dynamic_world.prose.frame import (
     label_of,
     opening_lines,
 )
-from veilgym.envs.dynamic_world.prose.legality import PREDICATES, check_order
+from veilgym.envs.dynamic_world.prose.legality import FAMILIES, check_order
 
 _OBSERVATION_ID, _EVENT_ID = re.compile("I[0-9]{4,}"), re.compile("V[0-9]{5,}")
 _FLAGS = {f'"{flag}"': flag for flag in FLAGS}
 _NUM_BLOCKS = 6
 
 # By the head of a form: the kind of event, the order of its arguments, and which of them are participants.
-_LAYOUTS = {
+_LAYOUTS: dict[str, tuple[EventKind, list[str], list[str]]] = {
     form.relation or form.kind: (
         form.kind,
         [*(["relation"] if form.relation else []), *[name for name, _ in form.fields]],
@@ -70,7 +71,7 @@ def parse(text: str, skin: str, names: Mapping[str, str]) -> WorldPayload:
     readers = _readers(symbols)
     query = _read_question(end, surface, readers, firsts[5])
     payload = WorldPayload(
-        family=next(family for family, predicate in PREDICATES.items() if predicate == query.predicate),  # type: ignore[arg-type]
+        family=FAMILIES[query.predicate],
         complexity=_read_difficulty(end, firsts[5]),
         entity_types={symbol: kind for kind in ENTITY_TYPES for symbol in symbols[kind].values()},  # type: ignore[misc]
         initial_observations=_read_observations(start[1:], surface, readers, firsts[3] + 1),
@@ -108,7 +109,7 @@ def _read_listing(lines: Sequence[str], surface: Surface, names: Mapping[str, st
         raise ValueError("names: got one name for two symbols, allowed are different names")
     if len(lines) != len(ENTITY_TYPES):
         raise ValueError(f"line {first}: got {len(lines)} lists of names, allowed is {len(ENTITY_TYPES)}")
-    symbols = {}
+    symbols: dict[str, dict[str, str]] = {}
     for number, (line, kind) in enumerate(zip(lines, ENTITY_TYPES, strict=True), first):
         label = label_of(surface.skin.kinds[kind])
         if not line.startswith(label) or not line.endswith("."):
@@ -116,7 +117,9 @@ def _read_listing(lines: Sequence[str], surface: Surface, names: Mapping[str, st
         listed = line[len(label) : -1]
         symbols[kind] = _read_names([] if listed == NONE else listed.split(SEPARATOR), symbol_of, number)
     if sum(map(len, symbols.values())) != len(names):
-        raise ValueError(f"line {first}: got lists without some of the names, allowed are lists of all of them, each once")
+        raise ValueError(
+            f"line {first}: got lists without some of the names, allowed are lists of all of them, each once"
+        )
     return symbols
 
 
@@ -184,21 +187,20 @@ def _read_difficulty(lines: Sequence[str], first: int) -> int:
 
 def _read_options(lines: Sequence[str], first: int) -> tuple[str, ...]:
     reverse = ANSWER_OPTIONS[::-1]
-    if list(lines) == answer_lines(reverse):
-        return reverse
-    _expect(lines, answer_lines(ANSWER_OPTIONS), first)
-    return ANSWER_OPTIONS
+    options = reverse if list(lines[:1]) == answer_lines(reverse)[:1] else ANSWER_OPTIONS
+    _expect(lines, answer_lines(options), first)
+    return options
 
 
 def _read(line: str, forms: Mapping[str, Form], readers: Readers, number: int) -> tuple[Form, dict[str, Any]]:
-    """The form of a line, and what it tells by its words and by its tokens."""
+    """The form of a line, and what it tells by its words and by its tokens, of which its form has as many."""
     parts = TOKEN.split(line)
     form = forms.get(skeleton_of(parts))
     if form is None:
         raise _error(number, line, "a sentence of this skin")
     tokens, told = parts[1::2], dict(form.fixed)
     try:
-        for name, kind, token in zip(form.names, form.types, tokens, strict=True):
+        for name, kind, token in zip(form.names, form.types, tokens):  # noqa: B905, strict costs time
             told[name] = readers[kind](token)
     except (KeyError, ValueError):
         raise _error(number, token, f"{name} of the type {kind}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from veilgym.envs.core.prose import Choices, Rendering, check_skin
-from veilgym.envs.dynamic_world.grammar import Observation, Query, WorldEvent, WorldPayload
+from veilgym.envs.dynamic_world.grammar import ENTITY_TYPES, EVENT_FORMS, Observation, Query, WorldEvent, WorldPayload
 from veilgym.envs.dynamic_world.prose.forms import SKIN_TABLE, Form, Surface, key_of, surface_of
 from veilgym.envs.dynamic_world.prose.frame import (
     DIFFICULTY,
@@ -19,6 +19,9 @@ from veilgym.envs.dynamic_world.prose.legality import check_payload
 from veilgym.envs.dynamic_world.prose.names import draw_names, symbols_by_type
 
 SKINS: tuple[str, ...] = tuple(SKIN_TABLE)
+
+# The arguments of events that are told by a name; numbers and marks are told as they are.
+_SYMBOL_FIELDS = frozenset(name for form in EVENT_FORMS for name, kind in form.fields if kind in ENTITY_TYPES)
 
 
 def render(payload: WorldPayload, skin: str) -> Rendering:
@@ -60,8 +63,10 @@ def _event_lines(
     lines = []
     for event, variant in zip(events, choices.variants("events", len(events)), strict=True):
         arguments, form = event.arguments, _pick(surface.events[key_of(event)], variant)
-        # Numbers and marks are told as they are.
-        told = [names.get(arguments[field], arguments[field]) for field in form.names[2:]]  # type: ignore[arg-type]
+        told = [
+            names[arguments[field]] if field in _SYMBOL_FIELDS else arguments[field]  # type: ignore[index]
+            for field in form.names[2:]
+        ]
         lines.append(form.text % (event.id, event.time, *told))
     return lines
 
@@ -72,7 +77,7 @@ def _observation_lines(
     lines = []
     for observation, variant in zip(observations, choices.variants("start", len(observations)), strict=True):
         name, value = observation.arguments
-        told = {"id": observation.id, "name": names[name], "value": names.get(value, value)}  # type: ignore[arg-type]
+        told = {"id": observation.id, "name": names[name], "value": value if type(value) is int else names[str(value)]}
         form = _pick(surface.observations[observation.relation], variant)
         lines.append(form.text % tuple(told[field] for field in form.names))
     return lines

@@ -45,8 +45,8 @@ SHIPPING = Skin(
     opening="This is the log of a shipping office. It tells of {census}. Each entry begins with its "
     "reference and, once the log had been opened, with the step at which it was made.",
     glossary=(
-        "Vessels are ranked, all in one order. A vessel that is {above} another has the higher rank, one that is {below} "
-        "another has the lower rank. The port named beside it is where this was noted.",
+        "Vessels are ranked, all in one order. A vessel that is {above} another has the higher rank, one that is "
+        "{below} another has the lower rank. The port named beside it is where this was noted.",
         "A fleet is a group of vessels. A vessel that belongs to it is {member} it; such a fleet is {has_member} the "
         "vessel.",
         "A fleet that is {subset} another is a smaller group inside a larger one; the larger one is {superset} the "
@@ -70,7 +70,7 @@ SHIPPING = Skin(
         ),
         "ABOVE": (
             "{x} was ranked {word} {y} in {region}",
-            "the harbour master of {region} ruled that {x} is {word} {y}",
+            "the harbour master of {region} decided that {x} is {word} {y}",
             "in {region}, {x} was declared to be {word} {y}",
         ),
         "MEMBER": (
@@ -95,13 +95,13 @@ SHIPPING = Skin(
         ),
         "UPDATE_NUMBER": (
             "{counter} {word} {amount} and went from {before} to {after}",
-            "from {before}, {counter} {word} {amount} to {after}",
+            "{counter} {word} {amount}, which took it from {before} to {after}",
             "{counter} now stands at {after} instead of {before}: it {word} {amount}",
         ),
         "SET_STATE": (
-            'the signal {flag} of {entity} was changed from {before} to {after}',
-            'on {entity}, the signal {flag} is now {after}; it was {before}',
-            '{entity} changed its signal {flag} from {before} to {after}',
+            "the signal {flag} of {entity} was changed from {before} to {after}",
+            "on {entity}, the signal {flag} is now {after}; it was {before}",
+            "{entity} changed its signal {flag} from {before} to {after}",
         ),
     },
     questions={

@@ -42,8 +42,8 @@ TECHNICAL = Skin(
         "Nodes are ranked, all in one order. A node that is {above} another ranks higher, one that is {below} another "
         "ranks lower. The zone named beside it is where this was recorded.",
         "A group is a set of nodes. A node that belongs to it is {member} it.",
-        "A group that is {subset} another is a smaller set inside a larger one; the larger one is {superset} the smaller "
-        "one.",
+        "A group that is {subset} another is a smaller set inside a larger one; the larger one is {superset} the "
+        "smaller one.",
         "Of two groups that share not a single node, one is {disjoint} the other.",
         "Two nodes with a line between them are {connected} each other.",
         "A counter has a value, which is a number. A node has attributes, each of which is true or false.",
@@ -76,9 +76,9 @@ TECHNICAL = Skin(
             "the value of {counter}, {before} {word} {amount}, becomes {after}",
         ),
         "SET_STATE": (
-            'attribute {flag} of {entity} changes from {before} to {after}',
-            '{entity} has attribute {flag} set to {after}; it was {before}',
-            'for {entity}, attribute {flag} is now {after}, previously {before}',
+            "attribute {flag} of {entity} changes from {before} to {after}",
+            "{entity} has attribute {flag} set to {after}; it was {before}",
+            "for {entity}, attribute {flag} is now {after}, previously {before}",
         ),
     },
     questions={

@@ -56,9 +56,10 @@ WARD = Skin(
     opening="This is the day book of a hospital. It tells of {census}. Each entry begins with its "
     "reference and, once the day has begun, with the step at which it was made.",
     glossary=(
-        "Urgency is a ranking of all patients of the hospital. A patient who is {above} another ranks higher, one who is "
-        "{below} another ranks lower. The ward named beside it is where this was noted.",
-        "A register is a list of patients. A patient on it is {member} it; such a register is {has_member} the patient.",
+        "Urgency is a ranking of all patients of the hospital. A patient who is {above} another ranks higher, one who "
+        "is {below} another ranks lower. The ward named beside it is where this was noted.",
+        "A register is a list of patients. A patient on it is {member} it; such a register is {has_member} the "
+        "patient.",
         "A register that is {subset} another is a smaller list inside a larger one; the larger one is {superset} the "
         "smaller one.",
         "Of two registers that share not a single patient, one is {disjoint} the other.",
@@ -80,7 +81,7 @@ WARD = Skin(
         ),
         "ABOVE": (
             "in {region}, {x} was found to be {word} {y}",
-            "{x} was judged {word} {y} on the round in {region}",
+            "{x} was judged to be {word} {y} on the round in {region}",
             "the doctor in {region} noted that {x} is {word} {y}",
         ),
         "MEMBER": (
@@ -101,13 +102,13 @@ WARD = Skin(
         "CONNECTED": ("{x} was {word} {y}", "a nurse saw to it that {x} is {word} {y}", "{x} is now {word} {y}"),
         "UPDATE_NUMBER": (
             "the count of {counter} {word} {amount}, from {before} to {after}",
-            "{counter} was checked; its count {word} {amount} and is now {after}, after {before}",
+            "{counter} was checked: its count {word} {amount} and is now {after}; it was {before}",
             "instead of {before}, {counter} now holds {after}, since its count {word} {amount}",
         ),
         "SET_STATE": (
-            'the mark {flag} of {entity} was turned from {before} to {after}',
-            'for {entity}, the mark {flag} is now {after}; it was {before}',
-            'on the chart of {entity} the mark {flag} went from {before} to {after}',
+            "the mark {flag} of {entity} was turned from {before} to {after}",
+            "for {entity}, the mark {flag} is now {after}; it was {before}",
+            "in the chart of {entity}, the mark {flag} went from {before} to {after}",
         ),
     },
     questions={

@@ -36,15 +36,15 @@ NOTEBOOK: Final = Skin(
         "vapour draw", "pipette squeeze", "tray slide", "water drop", "salt pinch", "wire tap", "tube roll",
         "flask swirl", "paper fold", "thread pull", "rod stroke", "bead pour", "lens shift", "spring press",
         "clamp turn", "foil wrap", "beam crossing", "spark burst", "pump cycle", "oil drip", "air bubble", "sieve pass",
-        "needle prick", "pebble toss", "ribbon loop", "dial click", "sand bath", "plate swap", "hand warming",
-        "echo test", "acid spray", "amber ray", "buzzer pulse",
+        "needle prick", "pebble toss", "ribbon loop", "dial click", "sand bath", "plate swap", "palm press",
+        "echo test", "mist spray", "amber ray", "buzzer pulse",
     ),
     attributes=(
-        "salinity", "plate tilt", "lamp distance", "bath depth", "stand height", "flask volume", "air humidity",
-        "bench temperature", "room pressure", "jar width", "tube length", "light intensity", "grain size",
-        "mesh width", "stir rate", "fluid density", "acidity", "lens power", "wire gauge", "field strength",
-        "sample mass", "surface tension", "ring diameter", "cell voltage", "noise amplitude", "viscosity", "hardness",
-        "rod spacing", "flow rate", "beam angle", "gas fraction", "sugar content",
+        "salinity", "table slope", "shelf distance", "basin depth", "stand height", "vessel volume", "humidity",
+        "bench temperature", "room pressure", "jar width", "hose length", "light intensity", "grain size", "mesh width",
+        "sensor gain", "fluid density", "acidity", "optical power", "cable gauge", "field strength", "sample mass",
+        "surface tension", "ring diameter", "cell voltage", "noise amplitude", "viscosity", "hardness", "peg spacing",
+        "flow rate", "cone angle", "gas fraction", "sugar content",
     ),
     forms=forms(
         "With {attributes}, we carried out {events}; the grey band was present in {present} of {trials} and absent in "
@@ -62,7 +62,7 @@ NOTEBOOK: Final = Skin(
         "We carried out {events}; the grey band was present in {present} of {trials} and absent in {absent}.",
         "Procedure: {steps}. Grey band: present in {present} of {trials}, absent in {absent}.",
         "After {chain}, the grey band was present in {present} of {trials} and absent in {absent}.",
-        "Of {trials} that consisted of {events}, {present} ended with the grey band present and {absent} with it "
+        "Of {trials} that consisted of {chain}, {present} ended with the grey band present and {absent} with it "
         "absent.",
     ),
     query_forms=forms(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -15,7 +14,7 @@ from veilgym.envs.hidden_system.prose.series import ATTRIBUTE_STYLES, EVENT_STYL
 from veilgym.envs.hidden_system.prose.skin import Form, Skin
 from veilgym.envs.hidden_system.prose.skins import BY_NAME, SKINS
 
-_INTEGER = re.compile("0|-?[1-9][0-9]{0,8}")
+_MOST_DIGITS = 9
 
 Item = TypeVar("Item")
 
@@ -48,6 +47,7 @@ class _Reader:
         self._phrases = {with_article(name): symbol for name, symbol in self._symbols.items() if name}
         # The names and levels that the lines on the vocabulary list, and then the clauses that are known.
         self._levels: dict[str, dict[str, tuple[str, int]]] = {style: {} for style in ATTRIBUTE_STYLES}
+        self._trials: dict[str, int] = {}
         self._events: dict[str, dict[str, list[str]]] = {style: {} for style in EVENT_STYLES}
         self._attributes: dict[str, dict[str, dict[str, int]]] = {style: {} for style in ATTRIBUTE_STYLES}
 
@@ -111,11 +111,11 @@ class _Reader:
 
     def _options(self, start: int) -> Options:
         """The answer options of the last lines."""
-        for options in OPTIONS:
-            if self._lines[start:] == self._skin.tail(options):
-                return options
-        self._expect(start, self._skin.tail(OPTIONS[0]))  # fails
-        return OPTIONS[0]
+        first_meaning = slice(2, 3)
+        is_second = self._lines[start:][first_meaning] == self._skin.tail(OPTIONS[1])[first_meaning]
+        options = OPTIONS[is_second]
+        self._expect(start, self._skin.tail(options))
+        return options
 
     def _cases(self, start: int, end: int, forms: Sequence[Form]) -> list[dict[str, Any]]:
         """The cases of some lines, as documents."""
@@ -136,7 +136,7 @@ class _Reader:
         said = form and form.match(sentence)
         if not form or not said:
             raise ValueError(f"{sentence!r} has none of the sentence forms of the skin")
-        events, attributes, present, absent, trials, noun = said
+        events, attributes, present, absent, trials = said
         event_style, attribute_style = form.styles
         case: dict[str, Any] = {
             "id": name[1:],
@@ -144,10 +144,17 @@ class _Reader:
             "attributes": self._values(attribute_style, attributes) if attribute_style else {},
         }
         if trials:
-            case["trials"], case["observed_present"], case["observed_absent"] = int(trials), int(present), int(absent)
-            if noun != self._skin.noun(case["trials"]):
-                raise ValueError(f"got {noun!r} after {trials}, wanted {self._skin.noun(case['trials'])!r}")
+            case["trials"] = self._trials.get(trials) or self._count_trials(trials)
+            case["observed_present"], case["observed_absent"] = _number(present), _number(absent)
         return case
+
+    def _count_trials(self, said: str) -> int:
+        """The number in a number of trials with its noun."""
+        digits, _, noun = said.partition(" ")
+        trials = self._trials[said] = _number(digits)
+        if noun != self._skin.noun(trials):
+            raise ValueError(f"got {said!r}, wanted the noun {self._skin.noun(trials)!r}")
+        return trials
 
     def _steps(self, style: str, clause: str) -> list[str]:
         """The symbols of a clause of events."""
@@ -184,6 +191,7 @@ def _look_up_all(meanings: Mapping[str, Item], words: Sequence[str]) -> list[Ite
 
 def _number(digits: str) -> int:
     """An integer in its only spelling."""
-    if _INTEGER.fullmatch(digits):
-        return int(digits)
-    raise ValueError(f"got {digits!r}, wanted an integer")
+    number = int(digits) if len(digits) < _MOST_DIGITS else None
+    if str(number) != digits:
+        raise ValueError(f"got {digits!r}, wanted an integer")
+    return int(digits)

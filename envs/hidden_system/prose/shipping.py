@@ -31,20 +31,20 @@ SHIPPING: Final = Skin(
     outcome="yellow tag",
     meaning="after the last operation the yellow tag is more likely {this} than {other} on such a consignment",
     events=(
-        "dock scan", "pallet turn", "crane lift", "weight check", "lid inspection", "route call", "forklift transfer",
-        "berth change", "hatch opening", "rope splice", "crate rotation", "barge crossing", "depot stop", "rail leg",
-        "truck leg", "ferry leg", "harbour tour", "customs interview", "invoice copy", "manifest reading",
+        "dock scan", "pallet turn", "crane lift", "weight check", "lid inspection", "broker call", "forklift transfer",
+        "berth change", "hatch opening", "rope splice", "crate rotation", "barge crossing", "depot visit", "rail leg",
+        "truck leg", "ferry leg", "harbour tow", "customs interview", "invoice copy", "manifest reading",
         "strap adjustment", "shelf move", "cargo photo", "door count", "ramp roll", "conveyor ride", "yard survey",
-        "queue swap", "winch pull", "anchor drill", "bay transfer", "night watch", "morning roll call", "corner knock",
-        "foam layer", "tarp fold", "ladder climb", "hoist test", "engine idle", "quay walk", "buoy sighting",
-        "gauge reading", "office memo", "island detour", "axle spin", "canal passage", "elevator trip", "ballast shift",
+        "lane swap", "winch pull", "chain fitting", "bay transfer", "overnight stay", "seam check", "corner padding",
+        "foam layer", "tarp fold", "net spread", "hoist test", "plank fitting", "quay drop", "chute slide",
+        "gauge reading", "duty form", "coast detour", "axle spin", "canal passage", "lift ride", "ballast shift",
     ),
     attributes=(
-        "crate width", "load weight", "strap tension", "berth depth", "pallet height", "crew size", "deck level",
-        "lane width", "tide height", "wind force", "hull draught", "stack height", "box length", "rope thickness",
-        "fuel reserve", "route length", "port fee", "storage days", "shift length", "aisle width", "hold temperature",
-        "wave height", "cable strain", "paper thickness", "foam density", "ramp angle", "axle load", "engine speed",
-        "bay capacity", "door height", "quay length", "insurance class",
+        "parcel width", "load mass", "belt tension", "channel depth", "platform height", "crew size", "deck level",
+        "road width", "tide height", "wind force", "hull draught", "stack height", "box length", "line thickness",
+        "fuel reserve", "route length", "port fee", "idle days", "working hours", "aisle width", "hold temperature",
+        "wave height", "cable strain", "paper thickness", "wrapper density", "slope angle", "wheel load",
+        "engine speed", "hangar capacity", "portal height", "pier length", "insurance class",
     ),
     forms=forms(
         "Booked with {attributes} and sent through {chain}, {present} of {trials} had the yellow tag present and "
@@ -56,7 +56,7 @@ SHIPPING: Final = Skin(
         "and absent on {absent}.",
         "The clerk found the yellow tag present on {present} of {trials} and absent on {absent}; handling consisted of "
         "{events}, with {attributes}.",
-        "Out of {trials} with {attributes} that underwent {events}, {present} had the yellow tag present and {absent} "
+        "Out of {trials} with {attributes} that underwent {chain}, {present} had the yellow tag present and {absent} "
         "had it absent.",
     ),
     bare_forms=forms(

@@ -7,25 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
-from typing import Any
 
 from veilgym.envs.hidden_system.grammar import ABSENT, PRESENT, Options
 from veilgym.envs.hidden_system.prose.series import ATTRIBUTE_STYLES, EVENT_STYLES
 
 _STYLES = {**dict.fromkeys(EVENT_STYLES, "events"), **dict.fromkeys(ATTRIBUTE_STYLES, "attributes")}
 _PLACE = re.compile(r"\{(\w+)\}")
-# What a form is filled with, in this order whatever the order in its sentence; and what is read from it.
+# What a form is filled with, in this order whatever the order in its sentence.
 _FILLED = ("events", "attributes", "present", "absent", "trials")
-_READ = (*_FILLED, "noun")
-# Clauses are read lazily, up to the next fixed words of the form; what is in them is then read strictly.
-_COUNT = "(0|[1-9][0-9]{0,8})"
-_PATTERNS = {
-    "events": "(.+?)",
-    "attributes": "(.+?)",
-    "present": _COUNT,
-    "absent": _COUNT,
-    "trials": _COUNT + " ([a-z]+)",
-}
+_Filling = tuple[str, str, str, str, str]
 
 
 @dataclass(frozen=True)
@@ -35,7 +25,8 @@ class Form:
     Attributes:
         template: With one place for the events ({events}, {chain}, {steps} or {arrows}: the keys of `EVENT_STYLES`), at
             most one for the attributes ({attributes} or {values}: the keys of `ATTRIBUTE_STYLES`), and in the form of a
-            support case one each for {present}, {absent} and {trials}, which comes with its noun.
+            support case one each for {present}, {absent} and {trials}, which comes with its noun. The words between
+            two places occur in nothing that may come to the former.
     """
 
     template: str
@@ -57,24 +48,31 @@ class Form:
         """Make the sentence of the two clauses, the counts present and absent, and the trials with their noun."""
         return _PLACE.sub(lambda place: f"{{{_FILLED.index(_kind(place[1]))}}}", self.template).format
 
-    def match(self, sentence: str) -> tuple[str, str, str, str, str, str] | None:
-        """What the sentence is filled with: as for `fill`, the noun apart, "" for what the form lacks.
+    def match(self, sentence: str) -> _Filling | None:
+        """The inverse of `fill`, with "" for what the form lacks.
 
         Returns:
             None if the sentence does not have this form.
         """
-        pattern, order = self._reader
-        found = pattern.fullmatch(sentence)
-        return None if found is None else order(found.groups())
+        (start, *between, end), lacking, in_order = self._reader
+        if not sentence.startswith(start) or not sentence.endswith(end):
+            return None
+        rest, said = sentence[len(start) : -len(end)], []
+        for words in between:
+            item, found, rest = rest.partition(words)
+            if not found:
+                return None
+            said.append(item)
+        return in_order([*said, rest, *lacking])
 
     @cached_property
-    def _reader(self) -> tuple[re.Pattern[str], Callable[[tuple[str, ...]], Any]]:
-        """The pattern of the form, and what puts its groups in order."""
-        words = [_kind(word) if i % 2 else re.escape(word) for i, word in enumerate(_PLACE.split(self.template))]
-        groups = [part for kind in words[1::2] for part in ((kind, "noun") if kind == "trials" else (kind,))]
-        missing = [part for part in _READ if part not in groups]
-        pattern = "".join(_PATTERNS[word] if i % 2 else word for i, word in enumerate(words)) + "()" * len(missing)
-        return re.compile(pattern), itemgetter(*map([*groups, *missing].index, _READ))
+    def _reader(self) -> tuple[list[str], list[str], Callable[[list[str]], _Filling]]:
+        """The fixed words around the places, an empty string for each thing that the form lacks, and their order."""
+        parts = _PLACE.split(self.template)
+        kinds = [_kind(place) for place in parts[1::2]]
+        lacking = [kind for kind in _FILLED if kind not in kinds]
+        in_order: Callable[[list[str]], _Filling] = itemgetter(*map([*kinds, *lacking].index, _FILLED))
+        return parts[::2], [""] * len(lacking), in_order
 
 
 def _kind(place: str) -> str:
