@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 
 _NAME = r"[A-Za-z_]\w*"
 _EQUATION = re.compile(rf"({_NAME})=tanh\(([^()]*)\)")
@@ -72,6 +74,25 @@ def parse_prior(text: str) -> tuple[UniformPrior, ...]:
             raise ValueError(f"the bounds of {match[1]} must be in order, got Uniform({match[2]},{match[3]})")
         priors += [UniformPrior(name, low, high) for name in match[1].split(",")]
     return tuple(priors)
+
+
+def model_text(equations: Iterable[Equation]) -> str:
+    """The inverse of `parse_model`."""
+    return ", ".join(f"{equation.node}=tanh({'+'.join(terms(equation))})" for equation in equations)
+
+
+def terms(equation: Equation) -> list[str]:
+    """The summands in the argument of tanh."""
+    bias = [] if equation.bias is None else [equation.bias]
+    return bias + [f"{coefficient}*{parent}" for coefficient, parent in equation.weights]
+
+
+def prior_text(priors: Iterable[UniformPrior]) -> str:
+    """The inverse of `parse_prior`."""
+    groups = groupby(priors, key=lambda prior: (prior.low, prior.high))
+    return "; ".join(
+        f"{','.join(prior.coefficient for prior in group)} ~ Uniform({low!r},{high!r})" for (low, high), group in groups
+    )
 
 
 def _parse_equations(text: str) -> list[Equation]:

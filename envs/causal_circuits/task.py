@@ -16,7 +16,14 @@ from typing import Annotated, Any, NoReturn
 import msgspec
 from msgspec import Meta
 
-from veilgym.envs.causal_circuits.equations import Equation, UniformPrior, parse_model, parse_prior
+from veilgym.envs.causal_circuits.equations import (
+    Equation,
+    UniformPrior,
+    model_text,
+    parse_model,
+    parse_prior,
+    prior_text,
+)
 from veilgym.envs.core.arguments import read_task_file
 
 DEFAULT_TASK_FILE = Path(__file__).with_name("causal_circuits.json")
@@ -125,7 +132,7 @@ TaskSource = Task | Mapping[str, Any] | str | os.PathLike[str] | None
 """What `load_task` takes."""
 
 
-class ScoringFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScoringFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The field `scoring` of a task file; `formula`, `range` and `meaning` describe the named rule."""
 
     name: str
@@ -145,7 +152,7 @@ class ExperimentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_replicates: _Positive = 1
 
 
-class TaskFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TaskFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The schema of a task file; the notation of `model` and `prior` is that of the module `equations`."""
 
     task_id: _Name
@@ -184,7 +191,7 @@ def load_task(source: TaskSource = None) -> Task:
         file = msgspec.convert(document, TaskFile)
     except msgspec.ValidationError as error:
         raise ValueError(_explain(error, document)) from None
-    return _build(file)
+    return task_of(file)
 
 
 def read_document(path: str | os.PathLike[str] | None = None) -> dict[str, Any]:
@@ -194,7 +201,8 @@ def read_document(path: str | os.PathLike[str] | None = None) -> dict[str, Any]:
     return read_task_file(DEFAULT_TASK_FILE if path is None else path)
 
 
-def _build(file: TaskFile) -> Task:
+def task_of(file: TaskFile) -> Task:
+    """The task that a document describes; a `ValueError` as for `load_task`."""
     equations = _parsed("model", file.model, parse_model)
     priors = _parsed("prior", file.prior, parse_prior)
     _check_coefficients(equations, priors, file)
@@ -220,6 +228,25 @@ def _build(file: TaskFile) -> Task:
     _check_queries(task)
     _check_restatements(file, task)
     return task
+
+
+def task_file(task: Task) -> TaskFile:
+    """The document of a task: `task_of` makes an equal task of it, and equal tasks have equal documents."""
+    return TaskFile(
+        task_id=task.task_id,
+        version=task.version,
+        title=task.title,
+        instructions=task.instructions,
+        budget=task.budget,
+        model=model_text(task.equations),
+        prior=prior_text(task.priors),
+        outputs=list(task.outputs),
+        noise_std=list(task.noise_std),
+        scoring=ScoringFile("inverse_normalized_mse", list(task.scale)),
+        initial_queries=[dict(query) for query in task.initial_queries],
+        experiments=[ExperimentFile(e.id, dict(e.query), e.label, e.cost, e.max_replicates) for e in task.experiments],
+        prediction_queries=[dict(query) for query in task.prediction_queries],
+    )
 
 
 def _fail(field: str, value: Any, allowed: str) -> NoReturn:
