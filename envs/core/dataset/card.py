@@ -14,9 +14,9 @@ _ABOUT = {
 }
 
 _CLOSING = """\
-`load_dataset(folder)` loads the payloads, `load_dataset(folder, "{other}")` another file; the folder must be an absolute
-path. `manifest.json` has the parameters, the seed and the digest of each file. Whoever has the seed can make the
-answers: where they are to stay secret, keep the manifest with the skeletons."""
+`load_dataset(folder)` loads the payloads, `load_dataset(folder, "{other}")` another file; the folder must be an
+absolute path. `manifest.json` has the parameters, the seed and the digest of each file. Whoever has the seed can make
+the answers: where they are to stay secret, keep the manifest with the skeletons."""
 
 
 def card(manifest: Manifest) -> str:

@@ -187,7 +187,7 @@ def _spool(path: Path) -> BinaryIO:
 
 
 def _read_answers(path: Path) -> Iterator[tuple[int, str, Any]]:
-    """Number, id and answer of each line. Arrays and objects stay JSON text, on which the reader of replies is strict."""
+    """Number, id and answer of each line. Arrays and objects stay JSON text: the reader of replies is strict on it."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
