@@ -19,8 +19,9 @@ from veilgym.envs.hidden_system.grammar import BehaviorPayload
 
 Payload = BehaviorPayload | WorldPayload
 
-_TASK = """You rewrite a public record as prose for a reader who will be asked a question about it. You choose a scenario \
-(a workshop, a garden, a museum, ...) and give every symbol one name in it; nothing else of the record may change.
+_TASK = """You rewrite a public record as prose for a reader who will be asked a question about it. You choose a \
+scenario (a workshop, a garden, a museum, ...) and give every symbol one name in it; nothing else of the record may \
+change.
 
 Reply with two blocks and nothing else:
 NAMES
@@ -28,34 +29,38 @@ SYMBOL = name
 LINES
 ID: sentence
 
-Names: one a line, for every symbol that is listed; two or three plain words, all different, none inside another, never \
-one of the words {labels} or an id. Use a name exactly as you have given it, once for each time the record has its symbol.
-Lines: one for each record, in the given order, each beginning with its id and a colon. Keep every number as digits and \
-write no other number. Never negate, round, estimate, explain, generalise or conclude; say nothing of rules, causes, \
-chances or the answer.
+Names: one a line, for every symbol that is listed; two or three plain words, all different, none inside \
+another, never one of the words {labels} or an id. Use a name exactly as you have given it, once for each time \
+the record has its symbol.
+Lines: one for each record, in the given order, each beginning with its id and a colon. Keep every number as \
+digits and write no other number. Never negate, round, estimate, explain, generalise or conclude; say nothing of\
+ rules, causes, chances or the answer.
 """
 _SYSTEM = """
-A record of this kind sums up repeated trials: events applied in order under fixed attributes, and how often the outcome \
-was PRESENT and how often ABSENT. On its line, say the attributes, each by its name and right after it its level; the \
-events by their names, in their order, joined by "then"; and the outcome in this form: "PRESENT in 12 of 48 trials and \
-ABSENT in 36". The record Q has not been run: say its attributes and events in the same way and ask which outcome is more \
-likely.
+A record of this kind sums up repeated trials: events applied in order under fixed attributes, and how often the\
+ outcome was PRESENT and how often ABSENT. On its line, say the attributes, each by its name and right after it \
+its level; the events by their names, in their order, joined by "then"; and the outcome in this form: "PRESENT \
+in 12 of 48 trials and ABSENT in 36". The record Q has not been run: say its attributes and events in the same \
+way and ask which outcome is more likely.
 
-Example of a line: C7: With lamp height 3 and water depth 8, we did the bell ring, then the slow turn; the outcome was \
-PRESENT in 12 of 48 trials and ABSENT in 36.
-Example of the last line: Q: With lamp height 3 and water depth 2, we do the slow turn, then the bell ring. Which outcome \
-is more likely?
+Example of a line: C7: With lamp height 3 and water depth 8, we did the bell ring, then the slow turn; the \
+outcome was PRESENT in 12 of 48 trials and ABSENT in 36.
+Example of the last line: Q: With lamp height 3 and water depth 2, we do the slow turn, then the bell ring. \
+Which outcome is more likely?
 """
 _WORLD = """
-A record of this kind is an initial fact or an event of one history; an event's sentence begins with its step. The words for a relation stand between the two names:
+A record of this kind is an initial fact or an event of one history; an event's sentence begins with its step. \
+The words for a relation stand between the two names:
 LOCATED_IN(x, r): x is in r. EQUAL(c, n): c reads n.
 MOVE(x, a, b): x went from a to b.
-ABOVE(x, y, r): in r, x is above y; or: in r, y is below x. You may also use higher than, ahead of, outranks, lower than, \
-behind, outranked by.
+ABOVE(x, y, r): in r, x is above y; or: in r, y is below x. You may also use higher than, ahead of, outranks, \
+lower than, behind, outranked by.
 MEMBER(x, s): x joined s; x is a member of s. SUBSET(s, t): s is a part of t; s is contained in t.
 DISJOINT(s, t): s is entirely separate from t. CONNECTED(x, y): x is linked to y.
-UPDATE_NUMBER(c, ADD, n, before, after): c rose by n, from before to after; with SUBTRACT: c fell by n, from before to after.
-SET_STATE(x, flag, before, after): the mark "flag" of x went from on to off, or from off to on; keep the word flag as it is.
+UPDATE_NUMBER(c, ADD, n, before, after): c rose by n, from before to after; with SUBTRACT: c fell by n, from \
+before to after.
+SET_STATE(x, flag, before, after): the mark "flag" of x went from on to off, or from off to on; keep the word \
+flag as it is.
 The line Q asks the question, as of its time, with "?" at its end.
 
 Example of a line: V00012: step 15, in the glass hall, the tin soldier is above the paper kite.
@@ -151,8 +156,8 @@ class SystemBrief(Brief):
         before = [
             "Each entry sums up repeated trials of one and the same system; the last entry has not been run.",
             "Every trial starts anew, with the outcome absent, and trials do not affect each other.",
-            "The events of an entry are applied in the order in which they are written, and its settings stay as they are.",
-            "The outcome is what is there at the end of a trial. Settle which outcome of the last entry is more likely.",
+            "The events of an entry are applied in the order in which they are written; its settings stay as they are.",
+            "The outcome is what is there at the end of a trial. Settle which one is more likely in the last entry.",
             "",
             f"Events: {'; '.join(names[name] for name in self.payload.event_vocabulary)}.",
             f"Settings and the values that they can have: {'; '.join(levels)}." if levels else "There are no settings.",
@@ -183,8 +188,8 @@ class WorldBrief(Brief):
         return [
             msgspec.structs.replace(
                 self.payload,
-                initial_observations=records[i : min(i + size, facts)],  # type: ignore[arg-type]
-                events=records[max(i, facts) : i + size],  # type: ignore[arg-type]
+                initial_observations=records[i : min(i + size, facts)],
+                events=records[max(i, facts) : i + size],
             )
             for i in range(0, len(records), size)
         ]
@@ -203,7 +208,7 @@ class WorldBrief(Brief):
         return world_fidelity.check(part, text, names)
 
     def frame(self, names: Mapping[str, str]) -> tuple[list[str], list[str]]:  # noqa: D102
-        words = dict(zip(ENTITY_TYPES, ("Entities", "Sets", "Regions", "Counters"), strict=True))
+        words: dict[str, str] = dict(zip(ENTITY_TYPES, ("Entities", "Sets", "Regions", "Counters"), strict=True))
         by_type: dict[str, list[str]] = {kind: [] for kind in words}
         for symbol, kind in self.payload.entity_types.items():
             by_type[kind].append(names[symbol])

@@ -101,20 +101,22 @@ def reporter(faults: list[Fault], name: str) -> Report:
 
 # Classes of words that are the same in every family.
 CLAIMS = {
-    "negation": "not|no|never|neither|nor|none|nobody|nothing|nowhere|without|cannot|except|excepting|unlike|instead|"
-    "hardly|barely|scarcely|seldom|rarely|failed|fails|failing|refused|denied|lacks|lacking|untrue|false that|opposite|"
-    "contrary|reverse|reversed|otherwise",
-    "hedge": "perhaps|maybe|possibly|might|may|could|would|should|allegedly|supposedly|reportedly|rumoured|rumored|seems|"
-    "seemed|apparently|claimed|believed|suspected|assumed|hoped|planned|intended|expected|presumably|if|unless",
-    "rounding": "approximately|roughly|nearly|almost|circa|or so|mostly|most|majority|minority|percent|per cent|percentage|"
-    "several|many|few|fewer|dozens|usually|often|sometimes|frequently|occasionally|generally|typically|~|\N{ALMOST EQUAL TO}|%|"
-    "at least|at most|more than|less than|up to|close to|just over|just under|a couple|a majority|the bulk",
-    "number word": "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
-    "seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen|half|"
-    "twice|thrice|double|doubled|triple|quarter|third of|thirds",
+    "negation": "not|no|never|neither|nor|none|nobody|nothing|nowhere|without|cannot|except|excepting|unlike|"
+    "instead|hardly|barely|scarcely|seldom|rarely|failed|fails|failing|refused|denied|lacks|lacking|untrue|"
+    "false that|opposite|contrary|reverse|reversed|otherwise",
+    "hedge": "perhaps|maybe|possibly|might|may|could|would|should|allegedly|supposedly|reportedly|rumoured|rumored|"
+    "seems|seemed|apparently|claimed|believed|suspected|assumed|hoped|planned|intended|expected|presumably|if|unless",
+    "rounding": "approximately|roughly|nearly|almost|circa|or so|mostly|most|majority|minority|percent|per cent|"
+    "percentage|several|many|few|fewer|dozens|usually|often|sometimes|frequently|occasionally|generally|typically|~|"
+    "\N{ALMOST EQUAL TO}|%|at least|at most|more than|less than|up to|close to|just over|just under|a couple|"
+    "a majority|the bulk",
+    "number word": "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|"
+    "sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|"
+    "dozen|half|twice|thrice|double|doubled|triple|quarter|third of|thirds",
     "law": "because|causes|caused|causing|therefore|hence|thus|thereby|due to|owing to|leads to|led to|results in|"
-    "resulted in|makes it|made it|prevents|prevented|ensures|ensured|guarantees|guaranteed|always|must|only if|only when|"
-    "whenever|requires|required|implies|proves|proved|shows that|triggers|triggered|as a result|so that|consequently",
+    "resulted in|makes it|made it|prevents|prevented|ensures|ensured|guarantees|guaranteed|always|must|only if|"
+    "only when|whenever|requires|required|implies|proves|proved|shows that|triggers|triggered|as a result|so that|"
+    "consequently",
     "probability": "probability|probabilities|probable|probably|chance|chances|likelihood|likely|unlikely|odds",
     "hidden": "rule|rules|flag|flags|hidden|latent|internal|mechanism|program|gold|ground truth|secretly|invisible",
     "answer": "answer is|correct|right answer|true answer|solution|the verdict|expected answer",

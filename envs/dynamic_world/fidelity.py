@@ -26,49 +26,58 @@ QUERY = "Q"
 
 # A relation's words stand between the two names; X above Y puts X higher, X below Y puts Y higher.
 _RELATIONS = {
-    "above": "above|over|higher than|superior to|senior to|ahead of|atop|on top of|more urgent than|of higher priority than|"
-    "outranks|outranked|ranks over|ranked over|surpasses|surpassed|overtops|overtopped|looks down on|taller than",
+    "above": "above|over|higher than|superior to|senior to|ahead of|atop|on top of|more urgent than|"
+    "of higher priority than|outranks|outranked|ranks over|ranked over|surpasses|surpassed|overtops|overtopped|"
+    "looks down on|taller than",
     "below": "below|under|beneath|underneath|lower than|inferior to|junior to|behind|less urgent than|"
     "of lower priority than|outranked by|surpassed by|overtopped by|subordinate to|shorter than",
-    "member": "member of|a member of|among the members of|enrolled in|on the roll of|entered in|listed in|classed in|"
-    "filed in|assigned to|an element of|joined|joins|belongs to|belonged to|admitted to|enlisted in|registered in",
+    "member": "member of|a member of|among the members of|enrolled in|on the roll of|entered in|listed in|"
+    "classed in|filed in|assigned to|an element of|joined|joins|belongs to|belonged to|admitted to|enlisted in|"
+    "registered in",
     "has member": "joined by|admitted|admits|enrolled|enrols|enlisted|took in|has as a member|gained as a member",
-    "inside": "subset of|a subset of|part of|a part of|a section of|a division of|a subclass of|contained in|included in|"
-    "wholly inside|inside|within|nested in|a branch of|a subgroup of|falls within|lies within|encompassed by",
-    "contains": "contains|contained|includes|included|superset of|a superset of|an enclosing class of|encloses|enclosed|"
-    "enlarged by the whole of|extended by the whole of|encompasses|encompassed|has as a part",
+    "inside": "subset of|a subset of|part of|a part of|a section of|a division of|a subclass of|contained in|"
+    "included in|wholly inside|inside|within|nested in|a branch of|a subgroup of|falls within|lies within|"
+    "encompassed by",
+    "contains": "contains|contained|includes|included|superset of|a superset of|an enclosing class of|encloses|"
+    "enclosed|enlarged by the whole of|extended by the whole of|encompasses|encompassed|has as a part",
     "disjoint": "disjoint from|disjoint|entirely separate from|entirely distinct from|without any overlap with|"
     "without a common element with|without a single vessel in common with|without a single patient in common with|"
     "shares no member with|shares no members with|share no member|share no members|has no member in common with|"
     "has no members in common with|have no member in common|have no members in common|has nothing in common with|"
-    "does not overlap|do not overlap|does not overlap with|has no overlap with|mutually exclusive with|mutually exclusive",
+    "does not overlap|do not overlap|does not overlap with|has no overlap with|mutually exclusive with|"
+    "mutually exclusive",
     "connected": "connected|connected to|connected with|linked|linked to|linked with|wired to|paired with|tied to|"
     "joined by a tube to|in radio contact with|in contact with|joined to|coupled to|coupled with|bridged to|bound to",
-    "plus": "plus|increased by|rose by|climbed by|grew by|went up by|was raised by|raised by|was credited with|credited with|"
-    "gained|gains|added|adds|rises by|grows by|increases by|goes up by|up by",
-    "minus": "minus|decreased by|fell by|dropped by|shrank by|went down by|was lowered by|lowered by|was debited with|"
-    "debited with|lost|loses|subtracted|falls by|drops by|shrinks by|decreases by|goes down by|down by|reduced by",
+    "plus": "plus|increased by|rose by|climbed by|grew by|went up by|was raised by|raised by|was credited with|"
+    "credited with|gained|gains|added|adds|rises by|grows by|increases by|goes up by|up by",
+    "minus": "minus|decreased by|fell by|dropped by|shrank by|went down by|was lowered by|lowered by|"
+    "was debited with|debited with|lost|loses|subtracted|falls by|drops by|shrinks by|decreases by|goes down by|"
+    "down by|reduced by",
 }
 _CLASSES = {
     **_RELATIONS,
     "moved": "moved|moves|move|carried|left|leaves|brought|sailed|sails|came|comes|put out|transfer|transferred|"
-    "taken|went|goes|travelled|travels|walked|walks|relocated|shifted|departed|departs|set out|crossed|sent|ran|flew|rode",
+    "taken|went|goes|travelled|travels|walked|walks|relocated|shifted|departed|departs|set out|crossed|sent|ran|"
+    "flew|rode",
     "origin": "from|left|leaves|leaving|out of|departed|departing",
-    "destination": "to|for|into|over to|entered|entering|reached|reaching|arrived at|arrived in|arriving at|arriving in",
+    "destination": "to|for|into|over to|entered|entering|reached|reaching|arrived at|arrived in|arriving at|"
+    "arriving in",
     "place": "in|at|on|within",
     "place of": "zone of|region of|location of|place of|the zone of|the region of|the location of|the place of",
-    "article": "the|a|an|its|value|the value|a value of|the number|exactly|,|:|=|(|\"|'|\N{LEFT DOUBLE QUOTATION MARK}|"
-    "\N{RIGHT DOUBLE QUOTATION MARK}",
-    "before": "from|was|were|previously|formerly|instead of|after|it was|had been|which is|had|held|starting at|originally",
-    "after": "to|now|is now|now stands at|now holds|now reads|now shows|becomes|became|read|reads|set to|making|making it|"
-    "giving|ends at|ended at|reaching|up to|down to|stands at|totals",
+    "article": "the|a|an|its|value|the value|a value of|the number|exactly|,|:|=|(|\"|'|"
+    "\N{LEFT DOUBLE QUOTATION MARK}|\N{RIGHT DOUBLE QUOTATION MARK}",
+    "before": "from|was|were|previously|formerly|instead of|after|it was|had been|which is|had|held|starting at|"
+    "originally",
+    "after": "to|now|is now|now stands at|now holds|now reads|now shows|becomes|became|read|reads|set to|making|"
+    "making it|giving|ends at|ended at|reaching|up to|down to|stands at|totals",
     "true": "true|on|raised|ticked|set|yes|up|lit|enabled",
     "false": "false|off|lowered|crossed out|unset|cleared|down|unlit|disabled",
     "time": "step|time|day|hour|minute|tick|moment|t|at step|at time|on day|as of step|as of time|by step|by time",
-    "ending": "no longer|ceased|stopped being|resigned|expelled|removed|former|disconnected|unlinked|dissolved|revoked|"
-    "cancelled|withdrawn|withdrew|almost|quit",
+    "ending": "no longer|ceased|stopped being|resigned|expelled|removed|former|disconnected|unlinked|dissolved|"
+    "revoked|cancelled|withdrawn|withdrew|almost|quit",
     "question": "?|whether|which|decide|does it hold|is it true|is it so|can one say",
-    "world hidden": "hidden|latent|level|levels|gold|ground truth|rule|rules|program|mechanism|transition|transitions|proof",
+    "world hidden": "hidden|latent|level|levels|gold|ground truth|rule|rules|program|mechanism|transition|"
+    "transitions|proof",
 }
 _LEXICON = lexicon_of(_CLASSES)
 _WORDING = {
@@ -107,13 +116,13 @@ def check(payload: WorldPayload, text: str, names: Mapping[str, str]) -> list[Fa
         text: The whole problem.
         names: The name of each symbol.
     """
-    records = [*payload.initial_observations, *payload.events]
+    records: list[Observation | WorldEvent] = [*payload.initial_observations, *payload.events]
     ids = [record.id for record in records]
     options = tuple(payload.answer_options)
     faults = check_names(names, payload.entity_types, (), {*map(str.lower, options), "not", "never", *FLAGS})
     if faults:
         return faults
-    labels = {option: option for option in options}
+    labels: dict[str, str] = {option: option for option in options}
     page = read_page(text, ids, names, labels, _LEXICON, optional=(QUERY,))
     has_time = [
         _check_record(record, page.evidence[record.id], faults) for record in records if record.id in page.evidence
@@ -243,9 +252,9 @@ def _check_state(event: WorldEvent, tokens: list[Token], report: Report) -> None
         report(code, f"the line names {', '.join(named) or 'no flag'}, not {flag} once")
     said: dict[str, list[bool]] = {"before": [], "after": []}
     for place, token in enumerate(tokens):
-        if has(token, "true") or has(token, "false"):
-            if role := _role(tokens, place):
-                said[role].append(has(token, "true"))
+        is_state = has(token, "true") or has(token, "false")
+        if is_state and (role := _role(tokens, place)):
+            said[role].append(has(token, "true"))
     expected = {role: [event.arguments[role]] for role in said}
     if said == expected:
         return
@@ -259,9 +268,7 @@ def _role(tokens: Sequence[Token], place: int) -> str:
     before = _before(tokens, place)
     if before is None:
         return ""
-    if has(before, "after") and before.text != "to":
-        return "after"
-    if before.text == "to":
+    if has(before, "after"):
         return "after"
     return "before" if has(before, "before") else ""
 
@@ -349,9 +356,7 @@ def _check_place(name: str, region: str, tokens: list[Token], report: Report) ->
     contains = any(has(token, "contains") for token in between)
     is_in = before_region is not None and has(before_region, "place")
     is_its = before_name is not None and has(before_name, "place of")
-    if before_name is not None and has(before_name, "place"):
-        report(Code.DIRECTION, f"{region} is told to be in {name}")
-    elif contains and at[name] < at[region]:
+    if (before_name is not None and has(before_name, "place")) or (contains and at[name] < at[region]):
         report(Code.DIRECTION, f"{region} is told to be in {name}")
     elif contains + is_in + is_its != 1:
         report(Code.RELATION_MISSING, f"no words that say that {name} is in {region}")

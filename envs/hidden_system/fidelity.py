@@ -23,11 +23,12 @@ from veilgym.envs.hidden_system.grammar import BehaviorCase, BehaviorPayload
 
 _CLASSES = {
     # Between two events; an event that is named later happened later.
-    "link": "then|and|and then|next|followed by|afterwards|after that|after which|afterward|finally|lastly|subsequently|"
-    "later|came|the|a|an|was|were|is|it|got|by|step|event|applied|performed|done|given|took place|happened|occurred|"
-    "carried out|,|;|>|->|=>|\N{RIGHTWARDS ARROW}|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|next came",
-    "inversion": "before|preceded|preceded by|prior to|previously|earlier|beforehand|backwards|backward|last to first|"
-    "right to left|simultaneously|at once|at the same time|together with|in any order|random order",
+    "link": "then|and|and then|next|followed by|afterwards|after that|after which|afterward|finally|lastly|"
+    "subsequently|later|came|the|a|an|was|were|is|it|got|by|step|event|applied|performed|done|given|took place|"
+    "happened|occurred|carried out|,|;|>|->|=>|\N{RIGHTWARDS ARROW}|first|second|third|fourth|fifth|sixth|seventh|"
+    "eighth|ninth|tenth|next came",
+    "inversion": "before|preceded|preceded by|prior to|previously|earlier|beforehand|backwards|backward|"
+    "last to first|right to left|simultaneously|at once|at the same time|together with|in any order|random order",
     # Between an attribute and its level.
     "setting": "=|:|(|is|was|at|of|set|set to|set at|level|value|equal to|equals|held at|kept at|fixed at|stood at|"
     "standing at|reading|reads|read",

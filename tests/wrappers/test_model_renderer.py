@@ -30,8 +30,42 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 SYSTEMS = [system_payload(skeleton) for skeleton in generate_skeletons(3, "short", seed=5)]
 WORLDS = [world_payload(w) for w in islice(generate_worlds(2, 3, 5, entity_count=40, simulation_steps=120), 2)]
-NOUNS = "lamp rope bell kite stone brush mill cart drum pipe flag vase coin gate harp sail".split()
-ADJECTIVES = "red blue green pale dark warm cool old new wide slim soft loud calm brisk plain".split()
+NOUNS = [
+    "lamp",
+    "rope",
+    "bell",
+    "kite",
+    "stone",
+    "brush",
+    "mill",
+    "cart",
+    "drum",
+    "pipe",
+    "flag",
+    "vase",
+    "coin",
+    "gate",
+    "harp",
+    "sail",
+]
+ADJECTIVES = [
+    "red",
+    "blue",
+    "green",
+    "pale",
+    "dark",
+    "warm",
+    "cool",
+    "old",
+    "new",
+    "wide",
+    "slim",
+    "soft",
+    "loud",
+    "calm",
+    "brisk",
+    "plain",
+]
 
 
 def name_of(number: int) -> str:
@@ -122,7 +156,9 @@ def test_the_model_sees_the_payload_alone() -> None:
     writer = Writer()
     render(system_payload(skeleton), writer)
     said = "\n".join(text for message in writer.asked for _, text in message)
-    assert "R1" not in said and "SET_FLAG" not in said and skeleton.id not in said
+    assert "R1" not in said
+    assert "SET_FLAG" not in said
+    assert skeleton.id not in said
 
 
 def test_faults_are_told_and_corrected() -> None:
@@ -132,7 +168,8 @@ def test_faults_are_told_and_corrected() -> None:
     assert attempt.spent.requests == 2
     complaint = writer.asked[1][-1]
     assert complaint[0] == "user"
-    assert "(rounded)" in complaint[1] and "C1: 'about 0' is no count" in complaint[1]
+    assert "(rounded)" in complaint[1]
+    assert "C1: 'about 0' is no count" in complaint[1]
 
 
 def test_names_are_fixed_by_the_first_part() -> None:
@@ -140,7 +177,8 @@ def test_names_are_fixed_by_the_first_part() -> None:
     render(WORLDS[0], writer, part_size=60)
     first, second = writer.asked[0][1][1], writer.asked[1][1][1]
     assert "Symbols to be named" in first
-    assert second.startswith("The names are settled") and f"E01 = {name_of(0)}" in second
+    assert second.startswith("The names are settled")
+    assert f"E01 = {name_of(0)}" in second
 
 
 SPOILED = {
@@ -209,7 +247,9 @@ def test_many_rows_in_order_with_what_they_cost(tmp_path: Path) -> None:
         ROWS, scripted(Writer()), tmp_path / "journal", FAST, progress=lambda p: shown.append(p.rendered)
     )
     assert list(report.renderings) == [row_id for row_id, _ in ROWS]
-    assert report.is_finished and not report.rejected and not report.errors
+    assert report.is_finished
+    assert not report.rejected
+    assert not report.errors
     assert report.progress.spent.tokens_read == 10 * report.progress.spent.requests
     assert shown == [0, 1, 2, 3, 4, 5]
 
@@ -217,7 +257,8 @@ def test_many_rows_in_order_with_what_they_cost(tmp_path: Path) -> None:
 def test_rejected_rows_are_reported_with_their_codes(tmp_path: Path) -> None:
     writer = Writer(lambda number, text: text.replace(" then ", " or ").replace("above", "near"))
     report = render_with_model(ROWS, scripted(writer), tmp_path / "journal", FAST)
-    assert not report.renderings and len(report.rejected) == len(ROWS)
+    assert not report.renderings
+    assert len(report.rejected) == len(ROWS)
     assert report.codes["event-order-unclear"] == len(SYSTEMS)
     assert report.codes["relation-missing"] == len(WORLDS)
 
@@ -328,6 +369,7 @@ def through(url: str, journal: Path, rows: Any = ROWS[:2], settings: Settings = 
     return render_with_model(rows, "openai-api/local/m", journal, settings, base_url=url, api_key="none")
 
 
+EMPTY = {**completion(""), "choices": []}
 ERROR = {"error": {"message": "busy", "type": "x"}}
 
 
@@ -340,17 +382,15 @@ def test_a_server_that_recovers(first: tuple[int, Any], tmp_path: Path) -> None:
     assert report.progress.spent.tokens_read == 22
 
 
-@pytest.mark.parametrize("always", [(400, ERROR), (401, ERROR), (200, b"{not json"), (200, {"choices": []})])
+@pytest.mark.parametrize("always", [(400, ERROR), (401, ERROR), (200, b"{not json"), (200, EMPTY)])
 def test_a_server_that_never_answers_properly(always: tuple[int, Any], tmp_path: Path) -> None:
     rows = [(f"row{i}", SYSTEMS[0]) for i in range(7)]
     with server(lambda number, body: always) as (url, _):
-        try:
-            report = through(url, tmp_path / "journal", rows)
-        except ValueError as error:
-            assert "requests in a row failed" in str(error)
+        if always == (200, EMPTY):
+            assert len(through(url, tmp_path / "journal", rows).rejected) == 7
         else:
-            assert not report.renderings
-            assert len(report.rejected) + len(report.errors) == 7
+            with pytest.raises(ValueError, match="requests in a row failed"):
+                through(url, tmp_path / "journal", rows)
     with server(lambda number, body: (200, by_writer(body))) as (url, _):
         again = through(url, tmp_path / "journal", rows)
     assert len(again.renderings) + len(again.rejected) == 7
@@ -368,4 +408,5 @@ def test_a_server_that_hangs(tmp_path: Path) -> None:
             url, tmp_path / "journal", ROWS[:1], Settings(tries=1, connections=1, timeout=1, max_retries=0)
         )
         gone.set()
-    assert list(report.errors) == ["row0"] and not report.is_finished
+    assert list(report.errors) == ["row0"]
+    assert not report.is_finished
