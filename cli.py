@@ -11,6 +11,7 @@ from veilgym.commands.bench import bench
 from veilgym.commands.bound import bound
 from veilgym.commands.generate import generate
 from veilgym.commands.ledger import ledger
+from veilgym.commands.play import play
 from veilgym.commands.render import render
 from veilgym.commands.score import score
 
@@ -22,7 +23,7 @@ app = typer.Typer(
     help="Environments whose mechanism is hidden and whose score is exact.",
 )
 
-for command in (bench, bound, ledger, generate, render, score):
+for command in (bench, bound, ledger, generate, render, score, play):
     app.command()(command)
 
 

@@ -10,7 +10,7 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.episodes import NO_LIMIT, RUNNING, UNSTARTED, Episodes, Record
-from veilgym.envs.causal_circuits.payload import Observation, action_space, observation_space, observe
+from veilgym.envs.causal_circuits.payload import Observation, Payload, action_space, decode, observation_space, observe
 from veilgym.envs.causal_circuits.rendering.viewer import render_episode
 from veilgym.envs.causal_circuits.request import Refusal, explain_request, read_request
 from veilgym.envs.causal_circuits.task import TaskSource, load_task
@@ -104,6 +104,12 @@ class CausalCircuitsEnv(gym.Env[Observation, dict[str, Any]]):
         self._require_reset("action_masks")
         mask: NDArray[np.bool_] = self._episodes.action_mask[0].astype(np.bool_)
         return mask
+
+    @property
+    def record(self) -> Payload:
+        """The public record so far, as its observation has it."""
+        self._require_reset("record")
+        return decode({key: batch[0] for key, batch in observe(self._episodes.record).items()}, self.task)
 
     def render(self) -> Any:
         """Return the public record as text or as an image (H, W, 3) uint8; after the end also the targets."""

@@ -110,12 +110,12 @@ def _offers(task: Task) -> Iterator[str]:
 def _offer(experiment: Experiment) -> str:
     label = "" if experiment.label == experiment.id else f" ({_label(experiment.label)})"
     terms_of_use = f"costs {_counted(experiment.cost, 'credit')}; at most {_counted(experiment.max_replicates, 'run')}"
-    return f"- {name_of(experiment.id)}{label}: {_clamps(experiment.query)}; {terms_of_use}"
+    return f"- {name_of(experiment.id)}{label}: {clamps(experiment.query)}; {terms_of_use}"
 
 
 def _readings(payload: CircuitPayload, task: Task) -> Iterator[str]:
     for query, values in zip(task.initial_queries, payload.initial_readouts, strict=True):
-        yield f"- {FREE} ({_clamps(query)}): {reading(task.outputs, values)}"
+        yield f"- {FREE} ({clamps(query)}): {reading(task.outputs, values)}"
     runs: dict[str, int] = {}
     for measurement in payload.measurements:
         run = runs[measurement.experiment] = runs.get(measurement.experiment, 0) + 1
@@ -128,7 +128,7 @@ def _questions(task: Task) -> Iterator[str]:
     yield "What to predict"
     yield f"The values of {_listed(task.outputs)}, without noise, under each of these interventions:"
     for number, query in enumerate(task.prediction_queries, 1):
-        yield f"{number}. {_clamps(query)}"
+        yield f"{number}. {clamps(query)}"
 
 
 def _scoring(task: Task) -> Iterator[str]:
@@ -152,7 +152,7 @@ def _protocol(task: Task) -> Iterator[str]:
     yield "Reply with exactly one JSON object a turn:"
     first = json.dumps({"action_id": task.experiments[0].id})
     yield f"- {first} runs that experiment, if the credits and its runs last."
-    yield f"- {json.dumps({'action_id': OBSERVE_INITIAL})} shows the readings so far again, free of charge."
+    yield f"- {json.dumps({'action_id': OBSERVE_INITIAL})} shows the readings that were free of charge again."
     yield f"- {_form(task)} This ends the episode; it cannot be repeated."
     yield "A request that cannot be served costs nothing."
 
@@ -176,7 +176,8 @@ def name_of(experiment: str) -> str:
     return experiment if _PLAIN_NAME.fullmatch(experiment) else json.dumps(experiment)
 
 
-def _clamps(query: Query) -> str:
+def clamps(query: Query) -> str:
+    """An intervention: "u = -1.0, v = 0.5"."""
     return ", ".join(f"{node} = {value!r}" for node, value in query) or NOTHING
 
 

@@ -72,6 +72,13 @@ class QueryEnv(gym.Env[Observation, Any]):
         self._require_reset("action_masks")
         return np.ones(self._scoring.entries, np.bool_)
 
+    @property
+    def answer_options(self) -> tuple[str, str]:
+        """The two options of the current question, in the order of its payload."""
+        self._require_reset("answer_options")
+        first, second = self._questions.options
+        return (second, first) if self._questions.swapped[0] else (first, second)
+
     def render(self) -> Any:
         """The question as text or as an image (H, W, 3) uint8; after the answer also the verdict."""
         if self.render_mode is None:

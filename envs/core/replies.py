@@ -38,6 +38,8 @@ class Reason(str, Enum):
     RAGGED = "ragged"
     TRANSPOSED = "transposed"
     WRONG_SHAPE = "wrong shape"
+    WRONG_FIELDS = "wrong fields"
+    UNKNOWN_REQUEST = "unknown request"
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def read_choice(reply: Any, options: Sequence[str]) -> Choice | Unparsed:
         ValueError: the options are not different single words.
     """
     phrases = _phrases(tuple(options))
-    text = _last_words(reply)
+    text = last_words(reply)
     if isinstance(text, Unparsed):
         return text
     return _read(text if len(text) <= _LONGEST else _end_of(text), phrases, is_enclosed=False)
@@ -117,7 +119,7 @@ def _end_of(text: str) -> str:
     return f"\u00e9\n{rest}"
 
 
-def _last_words(reply: Any) -> str | Unparsed:
+def last_words(reply: Any) -> str | Unparsed:
     """What a reply says after its thoughts, with single spaces and at most one blank line between two lines."""
     if not isinstance(reply, str):
         kind = type(reply).__name__
@@ -410,7 +412,7 @@ def _enclosures(text: str) -> Iterator[tuple[int, int, str | Unparsed]]:
         return
     for found in find_json(text):
         if found.fault is not None and found.fault.kind == "duplicate key":
-            yield found.start, found.end, _unparsed(found.fault)
+            yield found.start, found.end, json_fault(found.fault)
         if isinstance(found.value, dict):
             values = [found.value[key] for key in _ANSWER_KEYS if key in found.value]
             if values:
@@ -452,7 +454,8 @@ def _explain(text: str, phrases: _Phrases) -> Unparsed:
     return Unparsed(Reason.NOT_CONCLUDED, f"the reply {only} {' and '.join(named)} without concluding; {allowed}")
 
 
-def _unparsed(fault: JsonError) -> Unparsed:
+def json_fault(fault: JsonError) -> Unparsed:
+    """The refusal of a reply whose JSON cannot be taken."""
     return Unparsed(_FAULTS[fault.kind], str(fault))
 
 
@@ -474,14 +477,14 @@ def read_matrix(reply: Any, shape: tuple[int, int], key: str = "prediction") -> 
         reply = reply.tolist()
     if isinstance(reply, (list, tuple)):
         return _matrix_of(reply, shape, key)
-    text = _last_words(reply)
+    text = last_words(reply)
     if isinstance(text, Unparsed):
         return text
     found = _matrices(text, key)
     if not found:
         return _no_matrix(shape, key)
     if found[-1].fault is not None:
-        return _unparsed(found[-1].fault)
+        return json_fault(found[-1].fault)
     values = [one.value for one in found if one.fault is None]
     if any(value != values[0] for value in values):
         said = f"the reply has {len(values)} matrices that differ; allowed is one"

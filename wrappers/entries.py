@@ -1,0 +1,104 @@
+"""Problems for other frameworks, as plain dictionaries: a prompt without its answer, and the score of a reply.
+
+An entry does not hold its answer, but its metadata hold what is needed to make it again: that suits training, where
+whoever trains may know the answers, and no blind test, for which see `veilgym generate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from veilgym.envs.core.family import Family, load_family
+from veilgym.envs.core.prose import check_skin
+from veilgym.envs.core.records import content_id
+from veilgym.envs.core.replies import Unparsed
+
+Entry = dict[str, Any]
+
+_METADATA = ("family", "seed", "index", "split", "length", "skin", "experiments", "parameters")
+
+
+def entry(
+    family: str,
+    index: int,
+    split: str = "train",
+    seed: int = 0,
+    length: str | int | None = None,
+    skin: str | None = None,
+    experiments: Sequence[str] = (),
+    **parameters: Any,
+) -> Entry:
+    """One problem.
+
+    Args:
+        family: A slug ("causal-circuits", "hidden-system", "dynamic-world") or the id of an env.
+        index: The problem's place in the sequence of `seed`, at least 0.
+        split: "train" or "test", independent draws from the same distributions.
+        seed: Names the sequence.
+        length: For families that have one, as for the env.
+        skin: The surface in which it is told; the family's first one if None.
+        experiments: Circuits only: ids of experiments run beforehand, as far as the credits go, an id twice for two
+            runs. A problem is answered at once, and hardly can be from the readings that are free of charge.
+        **parameters: Further parameters of the family, such as `task`.
+
+    Returns:
+        `id`, a digest of the public half; `prompt`; and `metadata`, from which `score` makes the problem again.
+
+    Raises:
+        ValueError: an argument is wrong.
+    """
+    found = load_family(family)
+    metadata = {
+        "family": found.slug,
+        "seed": seed,
+        "index": index,
+        "split": split,
+        "length": length,
+        "skin": found.skins[0] if skin is None else check_skin(skin, found.skins),
+        "experiments": list(_experiments(found, experiments)),
+        "parameters": dict(parameters),
+    }
+    _, payload = _problem(found, metadata)
+    return {"id": content_id(payload), "prompt": found.render(payload, str(metadata["skin"])).text, "metadata": metadata}
+
+
+def score(reply: Any, entry: Mapping[str, Any]) -> float:
+    """What a reply to the prompt of an entry is worth, from 0 to 1; 0 if it has no answer.
+
+    Raises:
+        ValueError: `entry` is none that `entry` makes.
+    """
+    return read(reply, entry)[0]
+
+
+def read(reply: Any, entry: Mapping[str, Any]) -> tuple[float, str]:
+    """The `score`, and why the reply is unparsed; "" if it has an answer."""
+    metadata = entry.get("metadata") if isinstance(entry, Mapping) else None
+    if not isinstance(metadata, Mapping) or not set(_METADATA) <= set(metadata):
+        raise ValueError(f"entry must have metadata with {', '.join(_METADATA)}, got {metadata!r}")
+    family = load_family(metadata["family"])
+    skeleton, payload = _problem(family, metadata)
+    answer = family.read_answer(reply, payload)
+    if isinstance(answer, Unparsed):
+        return 0.0, f"{answer.reason.value}: {answer.sentence}"
+    return family.score(skeleton, answer), ""
+
+
+def _problem(family: Family[Any, Any], metadata: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The complete record of a problem and its public half."""
+    wanted = {name: metadata[name] for name in ("length", "seed", "split")}
+    (skeleton,) = family.generate(metadata["index"], 1, **wanted, **metadata["parameters"])
+    if not metadata["experiments"]:
+        return skeleton, family.payload(skeleton)
+    from veilgym.envs.causal_circuits.records import renderer_payload
+
+    return skeleton, renderer_payload(skeleton, metadata["experiments"])
+
+
+def _experiments(family: Family[Any, Any], experiments: Sequence[str]) -> Sequence[str]:
+    if isinstance(experiments, str):
+        raise ValueError(f"experiments must be a list of ids, got {experiments!r}")
+    if experiments and family.slug != "causal-circuits":
+        raise ValueError(f"experiments are for causal-circuits only, got {experiments!r} for {family.slug}")
+    return experiments
