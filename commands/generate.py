@@ -66,4 +66,4 @@ def generate(
     typer.echo(f"{made.count} problems of {made.family}, {made.split} split, seed {made.seed}")
     for name, digest in made.files.items():
         secret = ", with the answers" if name == made.skeletons else ""
-        typer.echo(f"  {out / name}  {digest.bytes / 1e6:,.1f} MB{secret}")
+        typer.echo(f"  {out / name}  {digest.bytes / 1e3:,.0f} kB{secret}")

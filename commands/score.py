@@ -27,8 +27,11 @@ def score(folder: Folder, answers: Answers, out: Out = None) -> None:
     """Score a file of answers: each one, and all of them on the scale from no evidence (0) to the ideal (1)."""
     with plain_errors():
         out = answers.with_suffix(".scores.json") if out is None else out
-        if out.resolve() == answers.resolve():
-            raise ValueError(f"answers and verdicts cannot both be {str(out)!r}; allowed are two different files")
+        from veilgym.envs.core.dataset.manifest import NAME, read_manifest
+
+        taken = [answers, *(folder / name for name in (NAME, *read_manifest(folder).files))]
+        if out.resolve() in [path.resolve() for path in taken]:
+            raise ValueError(f"verdicts cannot go to {str(out)!r}; allowed is another file than those that are read")
         check_writable(out)
         import msgspec
 
@@ -42,22 +45,23 @@ def score(folder: Folder, answers: Answers, out: Out = None) -> None:
 
             scores = score_answers(folder, answers, advance)
         write(out, msgspec.json.format(msgspec.json.encode(scores), indent=1) + b"\n")
+        typer.echo(f"{scores.family}: {scores.count:,} problems of the {scores.split} split")
         Console().print(_table(scores))
         typer.echo(f"verdicts: {out}")
 
 
 def _table(scores: Scores) -> Table:
-    title = f"{scores.family}: answers to {scores.count} problems of the {scores.split} split"
-    table = Table(title=title, title_style="bold", box=box.SIMPLE_HEAD, show_edge=False, padding=0)
-    table.add_column("", no_wrap=True)
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("95 % interval", justify="right", no_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("", "answers", "share", "95 % interval"):
+        table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
     for status, rows in scores.statuses.items():
-        table.add_row(status, str(rows), "")
+        table.add_row(status, f"{rows:,}", f"{rows / scores.count:.4f}", "")
+    table.add_section()
     name = "mean score" if "scored" in scores.statuses else "accuracy"
-    table.add_row(f"{name}  ", f"{scores.score:.4f}  ", _interval(scores.interval))
-    scale = f"normalised ({scores.floor:g} is 0, {scores.ideal:g} is 1)  "
-    table.add_row(scale, f"{scores.normalised:.4f}  ", _interval(scores.normalised_interval))
+    table.add_row(name, f"{scores.count:,}", f"{scores.score:.4f}", _interval(scores.interval))
+    if scores.normalised is not None:
+        scale = f"normalised: {scores.floor:g} is 0, {scores.ideal:g} is 1"
+        table.add_row(scale, "", f"{scores.normalised:.4f}", _interval(scores.normalised_interval))
     return table
 
 

@@ -36,7 +36,9 @@ class Family(Generic[S, P]):
 
     On the normalised scale, (score - floor) / (ideal - floor), 0 is what an answer without any evidence scores on
     average, and 1 the score named by `ideal`. These two are constants, unlike the measured ends of a ladder's scale:
-    so a score can be normalised without playing anything, and stays the same when it is recomputed.
+    so a score can be normalised without playing anything, and stays the same when it is recomputed. For a query family
+    they are 0.5 and 1, whatever the task; for a graded one they have been measured on the default task and say nothing
+    of others.
 
     Attributes:
         slug: What commands call it.
@@ -121,9 +123,18 @@ class Family(Generic[S, P]):
         """A mean score on the scale from `floor` (0) to `ideal` (1)."""
         return (score - self.floor) / (self.ideal - self.floor)
 
+    def has_scale(self, document: Mapping[str, Any]) -> bool:
+        """Whether the normalised scale is known for a task, given as `document` makes it."""
+        return not self.is_graded or plain(document) == plain(self.document())
+
     @property
     def _prose(self) -> Prose:
         return cast("Prose", import_module(self.prose))
+
+
+def plain(document: Mapping[str, Any]) -> Any:
+    """A document as JSON gives it back."""
+    return msgspec.json.decode(msgspec.json.encode(document))
 
 
 def load_family(name: str) -> Family[Any, Any]:

@@ -34,6 +34,11 @@ def card(manifest: Manifest) -> str:
     lines += [f"Made by `veilgym generate` {manifest.veilgym}.", "", "| file | rows |", "|---|---|"]
     lines += [f"| `{kind}.{manifest.storage}` | {_ABOUT[kind]} |" for kind in kinds]
     lines += ["", _CLOSING.format(other=kinds[-1])]
+    if manifest.storage == "jsonl":
+        lines += [
+            "",
+            "`datasets` keeps ten digits of the numbers in JSON lines; Parquet (`--format parquet`) keeps all.",
+        ]
     return "\n".join(lines) + "\n"
 
 

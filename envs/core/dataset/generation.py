@@ -85,7 +85,7 @@ def generate(
 def _prepare(folder: Path, work: Work, resume: bool, force: bool) -> Manifest | None:
     """Decide whether to begin, to go on, or that nothing is left to do: then return the manifest."""
     if resume and force:
-        raise ValueError("resume and force exclude each other")
+        raise ValueError("--resume and --force exclude each other")
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"cannot write to {str(folder)!r}: it is a file; allowed is a folder")
     folder.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from veilgym import __version__
 from veilgym.envs.core.arguments import check_count
-from veilgym.envs.core.family import load_family
+from veilgym.envs.core.family import load_family, plain
 from veilgym.envs.core.seeding import check_seed, check_split
 
 LAYOUT = 1  # rises when the same plan gives other files
@@ -60,8 +60,7 @@ def make_plan(
         veilgym=__version__,
         layout=LAYOUT,
         family=found.slug,
-        # Through JSON, so that a plan equals the one that is read back.
-        parameters=msgspec.json.decode(msgspec.json.encode(found.resolve(length, **parameters))),
+        parameters=plain(found.resolve(length, **parameters)),  # so that the plan equals the one that is read back
         seed=check_seed(seed),
         split=check_split(split),
         count=check_count("count", count),

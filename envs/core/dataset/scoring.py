@@ -49,7 +49,8 @@ class Scores(msgspec.Struct, frozen=True):
         statuses: How many rows have each status.
         score: Mean over all rows; of a query family this is the accuracy.
         interval: 95 %: Wilson's for an accuracy, bootstrap for a mean score; None for very few scores.
-        normalised, normalised_interval: The same on the scale from `floor` (0) to `ideal` (1), see `Family`.
+        normalised, normalised_interval: The same on the scale from `floor` (0) to `ideal` (1), see `Family`; None for
+            tasks for which the ends of that scale are not known.
         floor, ideal: The ends of that scale.
         rows: One verdict a row, in the order of the data set.
     """
@@ -63,10 +64,10 @@ class Scores(msgspec.Struct, frozen=True):
     statuses: dict[str, int]
     score: float
     interval: tuple[float, float] | None
-    normalised: float
+    normalised: float | None
     normalised_interval: tuple[float, float] | None
-    floor: float
-    ideal: float
+    floor: float | None
+    ideal: float | None
     rows: list[Verdict]
 
 
@@ -90,14 +91,14 @@ def score_answers(folder: Path, answers: Path, progress: Callable[[int], None] =
     with _Skeletons(folder / manifest.skeletons, family) as skeletons:
         verdicts: list[Verdict | None] = [None] * len(skeletons.places)
         lines = array("q", bytes(8 * len(verdicts)))
-        for number, row_id, answer in _read_answers(answers):
+        for number, row_id, raw in _read_answers(answers):
             row = skeletons.places.get(row_id)
             if row is None:
                 raise ValueError(f"{answers} line {number}: id {row_id!r} is not in the data set")
             if lines[row]:
                 raise ValueError(f"{answers} line {number}: id {row_id!r} has an answer on line {lines[row]} already")
             lines[row] = number
-            verdicts[row] = _judge(row_id, answer, skeletons.read(row), family)
+            verdicts[row] = _judge(row_id, _answer(raw, family), skeletons.read(row), family)
             progress(1)
         rows = [verdicts[row] or Verdict(row_id, "missing", 0.0) for row_id, row in skeletons.places.items()]
     return _summarise(manifest, family, digest_of(answers), rows)
@@ -128,6 +129,7 @@ def _summarise(manifest: Manifest, family: Family[Any, Any], answers: Digest, ro
     scores = np.array([row.score for row in rows])
     mean = float(scores.mean())
     interval = mean_interval(scores) if family.is_graded else wilson_interval(statuses["correct"], len(rows))
+    has_scale = family.has_scale(manifest.parameters)
     return Scores(
         veilgym=__version__,
         family=manifest.family,
@@ -138,12 +140,16 @@ def _summarise(manifest: Manifest, family: Family[Any, Any], answers: Digest, ro
         statuses=statuses,
         score=mean,
         interval=interval,
-        normalised=family.normalise(mean),
-        normalised_interval=interval and (family.normalise(interval[0]), family.normalise(interval[1])),
-        floor=family.floor,
-        ideal=family.ideal,
+        normalised=family.normalise(mean) if has_scale else None,
+        normalised_interval=_normalised(interval, family) if has_scale else None,
+        floor=family.floor if has_scale else None,
+        ideal=family.ideal if has_scale else None,
         rows=rows,
     )
+
+
+def _normalised(interval: tuple[float, float] | None, family: Family[Any, Any]) -> tuple[float, float] | None:
+    return None if interval is None else (family.normalise(interval[0]), family.normalise(interval[1]))
 
 
 class _Skeletons:
@@ -186,8 +192,8 @@ def _spool(path: Path) -> BinaryIO:
     return file
 
 
-def _read_answers(path: Path) -> Iterator[tuple[int, str, Any]]:
-    """Number, id and answer of each line. Arrays and objects stay JSON text: the reader of replies is strict on it."""
+def _read_answers(path: Path) -> Iterator[tuple[int, str, bytes]]:
+    """Number, id and answer of each line; the answer as JSON text."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -196,7 +202,7 @@ def _read_answers(path: Path) -> Iterator[tuple[int, str, Any]]:
         raise ValueError(f"answers file {str(path)!r} cannot be read: {error.strerror}") from None
 
 
-def _read_line(place: str, line: bytes) -> tuple[str, Any]:
+def _read_line(place: str, line: bytes) -> tuple[str, bytes]:
     if not line.strip():
         raise ValueError(f"{place}: is empty; allowed is an object with an id and an answer")
     try:
@@ -213,8 +219,12 @@ def _read_line(place: str, line: bytes) -> tuple[str, Any]:
     row_id = msgspec.json.decode(fields["id"])
     if not isinstance(row_id, str):
         raise ValueError(f"{place}: id is {_short(fields['id'])} of type {type(row_id).__name__}, allowed is a string")
-    raw = bytes(fields["answer"])
-    return row_id, raw.decode() if raw[:1] in (b"[", b"{") else msgspec.json.decode(raw)
+    return row_id, bytes(fields["answer"])
+
+
+def _answer(raw: bytes, family: Family[Any, Any]) -> Any:
+    """What the reader of replies gets: a matrix as its JSON text, on which that reader is strict."""
+    return raw.decode() if family.is_graded and raw[:1] in (b"[", b"{") else msgspec.json.decode(raw)
 
 
 def _short(data: Any) -> str:
