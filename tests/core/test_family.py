@@ -15,7 +15,7 @@ from veilgym.envs.core.family import Family, load_family
 from veilgym.envs.core.records import content_id, to_json
 from veilgym.registry import ENTRIES
 
-FAMILIES = [load_family(entry.family) for entry in ENTRIES if entry.family != "causal-circuits"]
+FAMILIES = [load_family(entry.family) for entry in ENTRIES]
 every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.slug)
 
 

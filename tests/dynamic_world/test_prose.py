@@ -44,6 +44,9 @@ RELATED = {
 }
 
 
+DECIDING = set(re.findall(r"\w+", str([*LEXICONS.values()])))
+
+
 @pytest.fixture(params=SKINS)
 def skin(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -443,12 +446,12 @@ def negate(lines: list[str], names: dict[str, str], draw: random.Random) -> None
 
 
 def change_word(lines: list[str], names: dict[str, str], draw: random.Random) -> None:
-    """To another word of the lines, a relation's for instance."""
+    """To another word of the lines, but not to one of a lexicon, which may say the same."""
     at, source = draw.choices([i for i, line in enumerate(lines) if line], k=2)
-    words, others = lines[at].split(" "), lines[source].split(" ")
+    words = lines[at].split(" ")
     place = draw.randrange(len(words))
-    other = draw.choice(others)
-    words[place] = other if other != words[place] else other + "s"
+    others = [word for word in lines[source].split(" ") if word not in DECIDING and word != words[place]]
+    words[place] = draw.choice(others or ["perhaps"])
     lines[at] = " ".join(words)
 
 
