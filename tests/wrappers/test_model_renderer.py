@@ -410,3 +410,75 @@ def test_a_server_that_hangs(tmp_path: Path) -> None:
         gone.set()
     assert list(report.errors) == ["row0"]
     assert not report.is_finished
+
+
+# --- as a command ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def data_set(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    command("generate", "hidden-system", "--count", "4", "--length", "short", "--seed", "3", "--out", str(folder))
+    return folder
+
+
+def command(*arguments: str, exit_code: int = 0) -> str:
+    from typer.testing import CliRunner
+
+    from veilgym.cli import app
+
+    found = CliRunner().invoke(app, list(arguments))
+    assert found.exit_code == exit_code, found.output
+    return found.output
+
+
+def by_model(folder: Path, url: str, *more: str, exit_code: int = 0) -> str:
+    settings = ("--connections", "1", "--tries", "1", "--base-url", url)
+    return command("render", str(folder), "--model", "openai-api/local/m", *settings, *more, exit_code=exit_code)
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_the_command(data_set: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("inspect_ai")
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    ids = [row["id"] for row in rows_of(data_set / "payloads.jsonl")]
+
+    def some(number: int, body: dict[str, Any]) -> tuple[int, Any]:
+        if number == 4:
+            return 400, ERROR
+        return 200, completion("no idea") if number == 2 else by_writer(body)
+
+    with server(some) as (url, requests):
+        said = by_model(data_set, url, exit_code=1)
+        assert "2 faithful, 1 rejected; 33 + 21 tokens" in said
+        assert "1 problems are not finished" in said
+        assert not (data_set / "problems.jsonl").exists()
+        said = by_model(data_set, url)
+        assert len(requests) == 5
+    assert "3 faithful, 1 rejected" in said
+    assert re.search(r"1 format", said)
+    problems = rows_of(data_set / "problems.jsonl")
+    assert [row["id"] for row in problems] == [ids[0], *ids[2:]]
+    assert {row["skin"] for row in problems} == {"model:openai-api/local/m"}
+    assert "answer" not in problems[0]
+    (rejected,) = rows_of(data_set / "rejected.jsonl")
+    assert rejected["id"] == ids[1]
+    assert {fault["code"] for fault in rejected["faults"]} == {"format"}
+    with server(lambda number, body: (200, by_writer(body))) as (url, requests):
+        assert "--force replaces it" in by_model(data_set, url, exit_code=2)
+        assert "4 faithful, 0 rejected" in by_model(data_set, url, "--again")
+        assert len(requests) == 1
+    assert [row["id"] for row in rows_of(data_set / "problems.jsonl")] == ids
+    answers = data_set.parent / "answers.jsonl"
+    answers.write_text("".join(json.dumps({"id": row_id, "answer": "PRESENT"}) + "\n" for row_id in ids))
+    assert "accuracy" in command("score", str(data_set), str(answers))  # the files are still those of the manifest
+
+
+def test_mistakes_of_the_user(data_set: Path, tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai")
+    assert "either --skin or --model" in command("render", str(data_set), exit_code=2)
+    assert "cannot be used" in command("render", str(data_set), "--model", "nobody/x", exit_code=2)
+    assert "no finished data set" in command("render", str(tmp_path), "--model", "mockllm/model", exit_code=2)
