@@ -27,7 +27,7 @@ from veilgym.envs.core.records import content_id
 from veilgym.wrappers.model_run import Settings, render_with_model
 
 MODEL = "openai-api/local/gemma3-270m"
-SMALL_WORLD = {"entity_count": 40, "simulation_steps": 40}
+SMALL_WORLD = {"entity_count": 24, "simulation_steps": 70}
 # A thread that spins for a busy core makes the model ten times slower than one thread does.
 THREADS, CONTEXT, FORMAT = 1, 8192, "alpaca"
 
@@ -72,9 +72,9 @@ def rendered(address: str, count: int, folder: Path) -> dict[str, Any]:
     """Let the model tell `count` payloads of each query family in small parts, with one try each."""
     found: dict[str, Any] = {}
     settings = Settings(tries=1, part_size=8, connections=1, max_tokens=250, temperature=0.7, seed=1, timeout=300)
-    for slug, sizes in (("hidden-system", {}), ("dynamic-world", SMALL_WORLD)):
+    for slug, length, sizes in (("hidden-system", "short", {}), ("dynamic-world", 3, SMALL_WORLD)):
         family = load_family(slug)
-        payloads = [family.payload(skeleton) for skeleton in family.generate(0, count, 4, 1, "test", **sizes)]
+        payloads = [family.payload(skeleton) for skeleton in family.generate(0, count, length, 1, "test", **sizes)]
         rows = [(content_id(payload), payload) for payload in payloads]
         journal = folder / f"{slug}.renderings.jsonl"
         report = render_with_model(rows, MODEL, journal, settings, base_url=address, api_key="none")
@@ -97,7 +97,7 @@ def solved(address: str, count: int, folder: Path) -> dict[str, Any]:
 
     tasks = [
         inspect_tasks.hidden_system(count=count, length="short"),
-        inspect_tasks.dynamic_world(count=count, length=4, **SMALL_WORLD),
+        inspect_tasks.dynamic_world(count=count, length=3, **SMALL_WORLD),
         inspect_tasks.causal_circuits(count=count, turns=2),
     ]
     found: dict[str, Any] = {}

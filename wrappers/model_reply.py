@@ -12,7 +12,7 @@ _HEADING = re.compile(r"\W*(NAMES|LINES)\W*", re.IGNORECASE)
 _FENCE = re.compile(r"\s*(?:```|~~~)\w*\s*")
 _NAME = re.compile(r"\W*(?P<symbol>\w+)\W{0,6}?\s*(?:=|:|->|\N{RIGHTWARDS ARROW})\s*(?P<name>.+)")
 _TRIM = " \t*`\"'.,;\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}"
-_THOUGHTS = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_THOUGHT_ENDS = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _SHOWN = 60
 
 
@@ -33,7 +33,7 @@ class Blocks(NamedTuple):
 def read_reply(reply: str, symbols: Sequence[str], wants_names: bool) -> Blocks:
     """Read a reply: blocks with a heading each, the names only where they are wanted.
 
-    What stands before the first heading is not part of the rendering; all that follows LINES is. Where no names are
+    Of a reply with thoughts, what follows them counts. What stands before the first heading is not part of the rendering; all that follows LINES is. Where no names are
     wanted, a reply without a heading is all lines.
 
     Args:
@@ -43,7 +43,7 @@ def read_reply(reply: str, symbols: Sequence[str], wants_names: bool) -> Blocks:
     """
     blocks: dict[str, list[str]] = {"": []}
     current, faults = "", list[Fault]()
-    for line in _THOUGHTS.sub("\n", reply).splitlines():
+    for line in _THOUGHT_ENDS.split(reply)[-1].splitlines():
         if _FENCE.fullmatch(line) or not line.strip():
             continue
         if match := _HEADING.fullmatch(line):

