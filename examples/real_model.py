@@ -114,8 +114,9 @@ def solved(address: str, count: int, folder: Path) -> dict[str, Any]:
             temperature=0.7,
             seed=1,
         )
+        name = log.eval.task.rpartition("/")[2]  # with the package before it where that is installed
         if log.status != "success" or log.results is None or log.samples is None:
-            found[log.eval.task] = {"status": log.status, "error": str(log.error)}
+            found[name] = {"status": log.status, "error": str(log.error)}
             continue
         (scored,) = log.results.scores
         reasons: dict[str, int] = {}
@@ -123,8 +124,8 @@ def solved(address: str, count: int, folder: Path) -> dict[str, Any]:
             metadata = next(iter((sample.scores or {}).values())).metadata or {}
             if metadata.get("unparsed"):
                 reasons[metadata["reason"]] = reasons.get(metadata["reason"], 0) + 1
-        found[log.eval.task] = {name: metric.value for name, metric in scored.metrics.items()}
-        found[log.eval.task] |= {"count": len(log.samples), "reasons": reasons}
+        found[name] = {key.rpartition("/")[2]: metric.value for key, metric in scored.metrics.items()}
+        found[name] |= {"count": len(log.samples), "reasons": reasons}
     return found
 
 

@@ -19,6 +19,7 @@ from veilgym.wrappers.model_reply import read_reply
 
 _TOLD = 12  # faults that the model is told at once
 _LONGEST = 1_000_000  # characters of a reply
+_KEPT = 100  # faults of a rejected rendering
 
 Message = tuple[str, str]
 """A role ("system", "user" or "assistant") and what is said."""
@@ -64,7 +65,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
     Attributes:
         rendering: None if it was rejected.
-        faults: Those of the last try; empty for a rendering.
+        faults: Those of the last try, a hundred at most; empty for a rendering.
         spent: On all tries.
         last_reply: The reply that was rejected last, for whoever wants to read it; "" for a rendering.
     """
@@ -96,12 +97,12 @@ async def render_payload(payload: Payload, ask: Ask, skin: str, *, tries: int = 
         is_last = number == len(parts) - 1
         told = await _tell(brief, part, names, is_last, ask, tries, spent)
         if told.faults:
-            return Attempt(None, told.faults, spent, told.reply)
+            return Attempt(None, told.faults[:_KEPT], spent, told.reply)
         names = told.names
         lines += told.lines
     text = brief.compose(names or {}, lines)
     if faults := brief.check(payload, text, names or {}):
-        return Attempt(None, faults, spent, text)
+        return Attempt(None, faults[:_KEPT], spent, text)
     return Attempt(Rendering(skin, text, dict(names or {})), [], spent)
 
 

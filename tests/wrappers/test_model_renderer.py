@@ -23,7 +23,7 @@ from veilgym.envs.dynamic_world.generator import generate_worlds
 from veilgym.envs.dynamic_world.payload import renderer_payload as world_payload
 from veilgym.envs.hidden_system.payload import renderer_payload as system_payload
 from veilgym.envs.hidden_system.skeletons import generate_skeletons
-from veilgym.wrappers.model_brief import brief_of
+from veilgym.wrappers.model_brief import brief_of, request
 from veilgym.wrappers.model_renderer import Reply, render_payload
 from veilgym.wrappers.model_reply import read_reply
 from veilgym.wrappers.model_run import Settings, render_with_model
@@ -223,6 +223,65 @@ def test_forms_of_a_reply_that_models_use() -> None:
     names, lines, faults = read_reply(reply, ["E1", "E2"], wants_names=True)
     assert (names, lines, faults) == ({"E1": "red lamp", "E2": "blue kite"}, ["**C1:** x"], [])
     assert read_reply("<think>NAMES\nE1 = a</think>\nC1: y", ["E1"], wants_names=False).lines == ["C1: y"]
+
+
+# What a model of 270 million parameters wrote for a record, shown five others with a right line each.
+REAL = [
+    (
+        "C31: With red stone 2, red brush 7, red mill 3, red cart 3, we did red rope, then red kite; the outcome was "
+        "PRESENT in 25 of 48 trials and ABSENT in 23.",
+        "C31: With red stone 2, red brush 7, red mill 9, red cart 3, we did red rope, then red kite; the outcome was "
+        "PRESENT in 25 of 48 trials and ABSENT in 23.",
+        {Code.NUMBER_WRONG},
+    ),
+    (
+        "C6: With red stone 3, red brush 6, red mill 4, red cart 7, we did red lamp, then red bell; the outcome was "
+        "PRESENT in 0 of 48 trials and ABSENT in 48.",
+        "C6: With red stone 3, red brush 6, red mill 7, red cart 7, we did red lamp; the outcome was ABSENT in 0 of 48 "
+        "trials and ABSENT in 48.",
+        {Code.NUMBER_WRONG, Code.PARTICIPANT_MISSING, Code.LABEL_MISSING},
+    ),
+    (
+        "V00023: step 42, blue rope is a part of blue sail.",
+        "V00023: step 42, red sail joined blue rope from green rope to green lamp.",
+        {Code.PARTICIPANT_MISSING, Code.PARTICIPANT_EXTRA},
+    ),
+    (
+        "V00049: step 99, blue harp is entirely separate from blue rope.",
+        "V00049: step 99, red stone fell off from red stone to red harp.",
+        {Code.PARTICIPANT_MISSING, Code.PARTICIPANT_EXTRA},
+    ),
+]
+
+
+@pytest.mark.parametrize(("right", "said", "codes"), REAL)
+def test_what_a_real_model_wrote(right: str, said: str, codes: set[Code]) -> None:
+    found = 0
+    for payload in [*SYSTEMS, *WORLDS]:
+        brief, writer = brief_of(payload), Writer()
+        (part,) = brief.parts(10**6)
+        names, lines, _ = read_reply(writer.write(request(brief, part, None, True)), brief.symbols, wants_names=True)
+        if right in lines:
+            found += 1
+            assert brief.check_part(part, lines, names, True) == []
+            changed = [said if line == right else line for line in lines]
+            assert {fault.code for fault in brief.check_part(part, changed, names, True)} == codes
+    assert found
+
+
+# Its whole replies to the brief: echoes of the instructions, JSON that goes on for ever, questions of its own.
+BABBLE = [
+    "List:\nNAMES\nSYMBOL = name\n\nA record of this kind sums up repeated trials and how often it was PRESENT.\n",
+    'List:\nNames: "E1","symbols": "e", "name": "1", "attributes": {"X1": 1" in {events[events.T], events.T}"',
+    "\\end{input}\n\n### Instruction: Names\n\\end{input}\n",
+    '## Questions: E1, E2, E3, E4\nIf the name is "A" or "B", it will be A.\n# A = E1; B = C; D = F; E = G',
+]
+
+
+@pytest.mark.parametrize("reply", BABBLE)
+def test_babble_is_a_fault_of_form(reply: str) -> None:
+    attempt = render(SYSTEMS[0], lambda messages: reply, tries=1)
+    assert {fault.code for fault in attempt.faults} == {Code.FORMAT}
 
 
 # --- through inspect-ai ---------------------------------------------------------------------------------------------
