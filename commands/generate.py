@@ -16,6 +16,10 @@ Out = Annotated[Path, typer.Option(help="Folder for the files; made if it does n
 TaskFile = Annotated[Path | None, typer.Option(help="Task file (JSON) instead of the default task.")]
 EntityCount = Annotated[int | None, typer.Option(help="Entities of a dynamic world.")]
 Steps = Annotated[int | None, typer.Option(help="Candidate steps of a dynamic world.")]
+Experiments = Annotated[
+    str | None,
+    typer.Option(help="Ids of a circuit's experiments that have been run, with commas; an id twice for two runs."),
+]
 Workers = Annotated[int, typer.Option(min=1, help="Processes; does not change a byte.")]
 Format = Annotated[str, typer.Option("--format", help="jsonl, or parquet, which needs the extra veilgym\\[data].")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with what a stopped run has left.")]
@@ -32,6 +36,7 @@ def generate(
     task: TaskFile = None,
     entity_count: EntityCount = None,
     simulation_steps: Steps = None,
+    experiments: Experiments = None,
     workers: Workers = 1,
     storage: Format = "jsonl",
     resume: Resume = False,
@@ -53,6 +58,7 @@ def generate(
             task=None if task is None else read_task_file(task),
             entity_count=entity_count,
             simulation_steps=simulation_steps,
+            experiments=None if experiments is None else [name.strip() for name in experiments.split(",")],
         )
         with progress_bar(plan.family, count) as progress:
 

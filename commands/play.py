@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
+import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,13 +61,15 @@ def play(
         problem, _ = env.reset(seed=seed)
         if hasattr(sys.stdin, "reconfigure"):
             sys.stdin.reconfigure(errors="replace")  # what is no text is nonsense, which is answered as such
-        typer.echo(f"{problem}\n\n{_help(entry, env)}\n")
-        typer.echo(f"This is {entry.id} with seed {seed} of the {split} split.")
+        with contextlib.suppress(ImportError):  # not on every system
+            import readline  # noqa: F401 - makes lines editable
+        _say(f"{problem}\n\n{_help(entry, env)}\n")
+        _say(f"This is {entry.id} with seed {seed} of the {split} split.")
         try:
             _turns(entry, env, problem)
             _offer_truth(entry, env, problem, seed, arguments)
         except _Left as left:
-            typer.echo(str(left))
+            _say(str(left))
             raise typer.Exit(1) from None
 
 
@@ -105,9 +110,9 @@ def _turns(entry: Entry, env: Any, problem: str) -> None:
         typed = _ask("> ")
         command = typed.lower().rstrip(".!?")
         if command in ("help", "h", "") or typed == "?":
-            typer.echo(_help(entry, env))
+            _say(_help(entry, env))
         elif command == "again":
-            typer.echo(problem)
+            _say(problem)
         elif command in ("quit", "exit", "q"):
             raise _Left("You left before the end.")
         else:
@@ -115,7 +120,7 @@ def _turns(entry: Entry, env: Any, problem: str) -> None:
             if reply is None:
                 continue
             problem, _, terminated, truncated, info = env.step(reply)
-            typer.echo(info["reply"])
+            _say(info["reply"])
             if terminated or truncated:
                 return
 
@@ -138,7 +143,7 @@ def _reply(entry: Entry, env: Any, typed: str) -> str | None:
     if "{" in typed:
         return typed
     names = ", ".join(name_of(experiment.id) for experiment in task.experiments)
-    typer.echo(f'{typed[:60]!r} is not understood. Experiments are {names}; "predict" enters the prediction.')
+    _say(f'{typed[:60]!r} is not understood. Experiments are {names}; "predict" enters the prediction.')
     return None
 
 
@@ -156,20 +161,20 @@ def _prediction(task: Task) -> str | None:
 
     count, columns = task.prediction_shape
     what = ", ".join(task.outputs)
-    typer.echo(f'Enter {what} for each intervention, as {columns} numbers in a row. "back" goes back a row or leaves.')
+    _say(f'Enter {what} for each intervention, as {columns} numbers in a row. "back" goes back a row or leaves.')
     rows: list[list[float]] = []
     while len(rows) < count:
         typed = _ask(f"{len(rows) + 1} of {count}, {clamps(task.prediction_queries[len(rows)])}: {what}? ")
         if typed.lower() == "back":
             if not rows:
-                typer.echo("Nothing is submitted.")
+                _say("Nothing is submitted.")
                 return None
             rows.pop()
             continue
         row = _numbers(typed)
         if row is None or len(row) != columns:
             example = " ".join(["0.1"] * columns)
-            typer.echo(f"{typed[:60]!r} is not understood; allowed are {columns} numbers, such as {example}.")
+            _say(f"{typed[:60]!r} is not understood; allowed are {columns} numbers, such as {example}.")
         else:
             rows.append(row)
     return json.dumps({"prediction": rows})
@@ -190,11 +195,11 @@ def _offer_truth(entry: Entry, env: Any, problem: str, seed: int, arguments: dic
         if typed in ("y", "yes"):
             from veilgym.commands.truth import tell_truth
 
-            typer.echo(tell_truth(entry.family, env, problem, seed, arguments))
+            _say(tell_truth(entry.family, env, problem, seed, arguments))
             return
         if typed in ("n", "no", "", "quit", "q"):
             return
-        typer.echo("Type y or n.")
+        _say("Type y or n.")
 
 
 def _ask(prompt: str) -> str:
@@ -203,3 +208,14 @@ def _ask(prompt: str) -> str:
         return input(prompt).strip()
     except EOFError:
         raise _Left("\nThe input has ended before the episode.") from None
+
+
+def _say(text: str) -> None:
+    """Print, with lines broken between words where a terminal shows them."""
+    if sys.stdout.isatty():
+        width = max(40, shutil.get_terminal_size().columns - 1)
+        lines = [
+            textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n")
+        ]
+        text = "\n".join("\n".join(pieces) for pieces in lines)
+    typer.echo(text)

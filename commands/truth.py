@@ -66,7 +66,8 @@ def _tell_world(env: Any, problem: str, seed: int, arguments: dict[str, Any]) ->
 
     given = {name: value for name, value in arguments.items() if name != "split"}
     (world,) = generate_worlds(1, seed=seed, split=arguments["split"], task=load_task(given.pop("task", None), **given))
-    proof = [line for line in problem.split("\n") if any(name in line for name in world.proof_event_ids)]
+    lines = problem.split("\n")
+    proof = [line for name in world.proof_event_ids for line in lines if name in line]
     return "\n".join(
         [f"The answer was {world.gold_answer}. These entries settle it:", *(f"  {line}" for line in proof)]
     )

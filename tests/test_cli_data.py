@@ -63,6 +63,11 @@ def test_generate__options_reach_the_plan(tmp_path):
     manifest = json.loads((tmp_path / "b" / "manifest.json").read_text())
     assert (manifest["parameters"]["entity_count"], manifest["parameters"]["simulation_steps"]) == (48, 300)
     assert (tmp_path / "b" / "payloads.parquet").exists()
+    succeeds(
+        "generate", "causal-circuits", "--count", 1, "--experiments", "clamp-u-0, clamp-u-0", "--out", tmp_path / "c"
+    )
+    payload = json.loads((tmp_path / "c" / "payloads.jsonl").read_text())["payload"]
+    assert [measurement["experiment"] for measurement in payload["measurements"]] == ["clamp-u-0", "clamp-u-0"]
 
 
 def test_generate__resume_and_force(made, tmp_path):
@@ -82,6 +87,7 @@ def test_generate__resume_and_force(made, tmp_path):
         (["hidden-system", "--length", "huge"], "length"),
         (["causal-circuits", "--length", "short"], "length"),
         (["hidden-system", "--entity-count", "64"], "entity_count"),
+        (["causal-circuits", "--experiments", "clamp-u-0,clamp-q"], "experiments[1]"),
         (["hidden-system", "--split", "validation"], "'validation'"),
         (["hidden-system", "--format", "csv"], "'csv'"),
         (["hidden-system", "--task", "nowhere.json"], "nowhere.json"),

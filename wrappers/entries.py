@@ -1,12 +1,13 @@
 """Problems for other frameworks, as plain dictionaries: a prompt without its answer, and the score of a reply.
 
 An entry does not hold its answer, but its metadata hold what is needed to make it again: that suits training, where
-whoever trains may know the answers, and no blind test, for which see `veilgym generate`.
+whoever trains may know the answers, and no blind test, for which see `veilgym generate`. Labels are balanced by the
+index (hidden systems favour PRESENT at odd ones), so show a learner neither the index nor the order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from veilgym.envs.core.family import Family, load_family
@@ -16,7 +17,7 @@ from veilgym.envs.core.replies import Unparsed
 
 Entry = dict[str, Any]
 
-_METADATA = ("family", "seed", "index", "split", "length", "skin", "experiments", "parameters")
+_METADATA = ("family", "seed", "index", "split", "length", "skin", "parameters")
 
 
 def entry(
@@ -26,7 +27,6 @@ def entry(
     seed: int = 0,
     length: str | int | None = None,
     skin: str | None = None,
-    experiments: Sequence[str] = (),
     **parameters: Any,
 ) -> Entry:
     """One problem.
@@ -38,9 +38,9 @@ def entry(
         seed: Names the sequence.
         length: For families that have one, as for the env.
         skin: The surface in which it is told; the family's first one if None.
-        experiments: Circuits only: ids of experiments run beforehand, as far as the credits go, an id twice for two
-            runs. A problem is answered at once, and hardly can be from the readings that are free of charge.
-        **parameters: Further parameters of the family, such as `task`.
+        **parameters: More parameters of the family, such as `task`. Circuits take `experiments`, the ids of those run
+            beforehand, an id twice for two runs: an entry is answered at once, and hardly can be from the readings that
+            are free of charge.
 
     Returns:
         `id`, a digest of the public half; `prompt`; and `metadata`, from which `score` makes the problem again.
@@ -56,11 +56,14 @@ def entry(
         "split": split,
         "length": length,
         "skin": found.skins[0] if skin is None else check_skin(skin, found.skins),
-        "experiments": list(_experiments(found, experiments)),
-        "parameters": dict(parameters),
+        "parameters": {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()},
     }
     _, payload = _problem(found, metadata)
-    return {"id": content_id(payload), "prompt": found.render(payload, str(metadata["skin"])).text, "metadata": metadata}
+    return {
+        "id": content_id(payload),
+        "prompt": found.render(payload, str(metadata["skin"])).text,
+        "metadata": metadata,
+    }
 
 
 def score(reply: Any, entry: Mapping[str, Any]) -> float:
@@ -89,16 +92,4 @@ def _problem(family: Family[Any, Any], metadata: Mapping[str, Any]) -> tuple[Any
     """The complete record of a problem and its public half."""
     wanted = {name: metadata[name] for name in ("length", "seed", "split")}
     (skeleton,) = family.generate(metadata["index"], 1, **wanted, **metadata["parameters"])
-    if not metadata["experiments"]:
-        return skeleton, family.payload(skeleton)
-    from veilgym.envs.causal_circuits.records import renderer_payload
-
-    return skeleton, renderer_payload(skeleton, metadata["experiments"])
-
-
-def _experiments(family: Family[Any, Any], experiments: Sequence[str]) -> Sequence[str]:
-    if isinstance(experiments, str):
-        raise ValueError(f"experiments must be a list of ids, got {experiments!r}")
-    if experiments and family.slug != "causal-circuits":
-        raise ValueError(f"experiments are for causal-circuits only, got {experiments!r} for {family.slug}")
-    return experiments
+    return skeleton, family.payload(skeleton)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
 from veilgym.envs.core.family import load_family
@@ -84,7 +85,7 @@ def _longest_of_circuit(env: Any) -> int:
 
 def _blank_circuit(env: Any) -> str:
     """The text of an episode whose readings are all 0."""
-    observation = {key: 0 * space.sample() for key, space in env.observation_space.spaces.items()}
+    observation = {key: np.zeros(space.shape, space.dtype) for key, space in env.observation_space.spaces.items()}
     observation["replicates"][: len(env.task.initial_queries)] = 1
     observation["credits"][0] = env.task.budget
     return _tell_circuit(env, observation, "plain")

@@ -20,16 +20,32 @@ from veilgym.envs.core.family import Family
 from veilgym.envs.core.replies import Matrix, Unparsed, read_matrix
 from veilgym.envs.core.seeding import check_split
 
+_RUN = "experiments_run"  # in the document, beside the fields of the task
 
-def _document(length: str | int | None = None, task: TaskSource = None) -> dict[str, Any]:
+
+def _document(
+    length: str | int | None = None, task: TaskSource = None, experiments: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """The task's document; `experiments` are ids of those that have been run when the question is asked."""
     if length is not None:
         raise ValueError(f"length must be None, for circuits have none, got {length!r}")
+    if isinstance(task, Mapping) and _RUN in task:
+        experiments = task[_RUN] if experiments is None else experiments
+        task = {name: value for name, value in task.items() if name != _RUN}
     document: dict[str, Any] = msgspec.to_builtins(task_file(load_task(task)))
+    if experiments:
+        document[_RUN] = experiments
+        renderer_payload(next(_records(document, 0, "train", [0])))  # says what is wrong with them
+        document[_RUN] = list(experiments)
     return document
 
 
 def _records(document: Mapping[str, Any], seed: int, split: str, indices: Sequence[int]) -> Iterator[CircuitSkeleton]:
-    return skeletons_at(indices, load_task(document), seed, check_split(split))
+    task = {name: value for name, value in document.items() if name != _RUN}
+    run: Any = document.get(_RUN, ())
+    run = run if isinstance(run, str) else tuple(run)  # a string is refused where it is used
+    records = skeletons_at(indices, load_task(task), seed, check_split(split))
+    return (msgspec.structs.replace(record, experiments=run) for record in records)
 
 
 def _read_answer(reply: Any, payload: CircuitPayload) -> Matrix | Unparsed:
@@ -44,7 +60,7 @@ FAMILY = Family(
     slug="causal-circuits",
     skeleton_type=CircuitSkeleton,
     payload_type=CircuitPayload,
-    parameters=("task",),
+    parameters=("task", "experiments"),
     document=_document,
     records=_records,
     payload=renderer_payload,

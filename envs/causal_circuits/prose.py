@@ -215,10 +215,10 @@ def parse(text: str, skin: str, names: Mapping[str, str]) -> CircuitPayload:
         ValueError: the text is none that `render` writes; the message says where.
     """
     check_skin(skin, SKINS)
-    parts = {lines[0]: lines[1:] for lines in (part.split("\n") for part in text.split("\n\n"))}
-    if len(parts) != 8:
-        raise ValueError(f"a text of {len(parts)} parts is not understood, allowed are 8")
-    (title, heading), *_ = parts.items()
+    (title, *heading), *others = (part.split("\n") for part in text.split("\n\n"))
+    parts = {lines[0]: lines[1:] for lines in others}
+    if len(parts) != 7:
+        raise ValueError(f"a text of {len(parts)} different parts after its heading is not understood, allowed are 7")
     payload = _payload(_document(title, heading, parts), parts)
     is_interactive = "How to act" in parts
     told = render(payload, skin, is_interactive)
@@ -230,10 +230,15 @@ def parse(text: str, skin: str, names: Mapping[str, str]) -> CircuitPayload:
 
 
 def _document(title: str, heading: list[str], parts: Mapping[str, list[str]]) -> TaskFile:
-    fields = dict(line.split(": ", 1) for line in heading)
+    found = [_found(r"(Task|Version|Instructions): (.*)", line) for line in heading]
+    fields = {match[1]: match[2] for match in found}
+    if not {"Task", "Version"} <= set(fields):
+        raise ValueError(f"the heading {heading!r} is not understood, allowed is one with Task and Version")
     circuit, offers = _part(parts, "The circuit"), _part(parts, "Experiments")
     groups = [match for line in circuit if (match := _PRIOR.fullmatch(line))]
-    noise, scale = _part(parts, "Measurements")[1:], _part(parts, "Scoring")[1:]
+    noise, scale = (
+        [_found(r"- (\w+): (\S+)", line) for line in _part(parts, name)[1:]] for name in ("Measurements", "Scoring")
+    )
     return TaskFile(
         task_id=_string(fields["Task"]),
         version=_string(fields["Version"]),
@@ -242,16 +247,16 @@ def _document(title: str, heading: list[str], parts: Mapping[str, list[str]]) ->
         budget=int(_found(r"The budget is (\d+) credits?\. .*", offers[0])[1]),
         model=", ".join(re.sub(r"\s", "", line) for line in circuit if " = tanh(" in line),
         prior="; ".join(f"{m['names'].replace(', ', ',')} ~ Uniform({m['low']},{m['high']})" for m in groups),
-        outputs=[line[2:].split(": ")[0] for line in noise],
-        noise_std=[float(line.split(": ")[1]) for line in noise],
-        scoring=ScoringFile("inverse_normalized_mse", [float(line.split(": ")[1]) for line in scale]),
+        outputs=[match[1] for match in noise],
+        noise_std=[float(match[2]) for match in noise],
+        scoring=ScoringFile("inverse_normalized_mse", [float(match[2]) for match in scale]),
         initial_queries=[
             _query(match["query"])
             for line in _part(parts, "Readings so far")
             if (match := _FREE_READING.fullmatch(line))
         ],
         experiments=[_experiment(line) for line in offers[1:]],
-        prediction_queries=[_query(line.split(". ", 1)[1]) for line in _part(parts, "What to predict")[1:]],
+        prediction_queries=[_query(_found(r"\d+\. (.+)", line)[1]) for line in _part(parts, "What to predict")[1:]],
     )
 
 
@@ -293,7 +298,7 @@ def _query(text: str) -> dict[str, float]:
 
 
 def _values(text: str) -> Values:
-    return tuple(float(np.float32(pair.split(" = ")[1])) for pair in text.split(", "))
+    return tuple(float(np.float32(pair.rpartition(" = ")[2])) for pair in text.split(", "))
 
 
 def _experiment(line: str) -> ExperimentFile:

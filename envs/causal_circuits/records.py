@@ -72,6 +72,7 @@ class CircuitSkeleton(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         targets: Noiseless outputs, a row for each prediction query.
         initial_readouts: What each initial query reads.
         potential_readouts: What each run of each experiment reads, in whatever order experiments are run.
+        experiments: Ids of the experiments that have been run when the question is asked, in that order.
     """
 
     id: Annotated[str, Meta(min_length=1)]
@@ -84,6 +85,7 @@ class CircuitSkeleton(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     targets: tuple[Values, ...]
     initial_readouts: tuple[Values, ...]
     potential_readouts: dict[str, tuple[Values, ...]]
+    experiments: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -180,18 +182,20 @@ def _rows(array: NDArray[np.floating[Any]]) -> tuple[Values, ...]:
     return tuple(map(tuple, array.tolist()))
 
 
-def renderer_payload(skeleton: CircuitSkeleton, experiments: Sequence[str] = ()) -> CircuitPayload:
+def renderer_payload(skeleton: CircuitSkeleton, experiments: Sequence[str] | None = None) -> CircuitPayload:
     """What a renderer, a solver or an agent may know of a skeleton: an allow-list, field by field.
 
     Args:
         skeleton: The complete record.
-        experiments: Ids of experiments that have been run, in that order; an id twice for two runs.
+        experiments: Ids of experiments that have been run, in that order; an id twice for two runs. None for those of
+            the record.
 
     Raises:
         ValueError: an experiment is unknown, is run too often, or there are not enough credits.
     """
     task = cached_task(skeleton.task)
     offers = {experiment.id: experiment for experiment in task.experiments}
+    experiments = skeleton.experiments if experiments is None else experiments
     if isinstance(experiments, str):
         raise ValueError(f"experiments must be a list of ids, got {experiments!r}")
     left, runs, measurements = task.budget, dict.fromkeys(offers, 0), []

@@ -85,6 +85,8 @@ _FAULTS = {
 _LONGEST = 100_000  # characters; of a longer reply only the end is read
 # Typographic apostrophes and dashes mean what the plain ones mean.
 _PUNCTUATION = str.maketrans({"\u2018": "'", "\u2019": "'", "\u2013": "\u2014"})
+# Marks that a raw model writes where its turn ends.
+_END_OF_TURN = re.compile(r"<\|[\w-]{1,40}\|>|</s>|<(?:eos|end_of_turn)>")
 _THOUGHT_ENDS = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _THOUGHT_BEGINS = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 
@@ -125,6 +127,7 @@ def last_words(reply: Any) -> str | Unparsed:
         kind = type(reply).__name__
         return Unparsed(Reason.WRONG_TYPE, f"the reply is {reprlib.repr(reply)} of type {kind}; allowed is text")
     text = reply.translate(_PUNCTUATION)
+    text = _END_OF_TURN.sub("\n", text)
     text = re.sub(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]", "\n", text)
     # Runs of white space make patterns slow and mean nothing, in JSON neither.
     text = re.sub(r"[ \t\xa0\u2000-\u200d\u202f\u2060\u3000\ufeff]+", " ", text)
@@ -176,7 +179,7 @@ _BUT = re.compile(r"\b(?:but|or|could|might|may|maybe|perhaps|unless|otherwise|e
 _CONCLUSION = re.compile(
     r"\b(?:therefore|thus|hence|so|consequently|accordingly|conclude|conclusion|overall|ultimately|finally|in summary|"
     r"(?:i|we)(?: would| will|'ll|'d)? (?:choose|pick|select|predict|answer|say|go with|expect|think|believe)|"
-    r"going with)\b",
+    r"going with|based on|it follows|as a result|in the end|(?:answer|verdict|prediction|conclusion) ?(?=:))\b",
     re.I,
 )
 _CLAUSE = re.compile(r"[.!?;:,\n—]|\b(?:so|therefore|thus|hence|consequently|but|because|and)\b", re.I)
@@ -184,7 +187,8 @@ _SENTENCE = re.compile(r"[.!?;\n]|\b(?:so|therefore|thus|hence|consequently)\b",
 _SENTENCE_END = re.compile(r"(?<!\d)[.!?]+(?=[ \n')\]]|$)")
 # What may follow a stated answer: the end of a phrase, or a reason.
 _AFTER = re.compile(
-    r"[ ')\]}>\\]*(?:$|\n|\.(?![\w/])|[!,;:(—]|-\s|(?:because|since|given|due|based|with|by|as|not|rather|from)\b)",
+    r"[^\w\n?/|❌✗✘]*(?:$|\n)|[ ')\]}>\\]*(?:\.(?![\w/])|[!,;:(—]|-\s|"
+    r"(?:because|since|given|due|based|with|by|as|not|rather|from)\b)",
     re.I,
 )
 _NEAR = 300  # characters of context that are looked at around a statement
@@ -209,8 +213,12 @@ class _Phrases:
         return [option.casefold() for option in self.options].index(label.casefold())
 
     def alone(self, line: str) -> re.Match[str] | None:
-        """The label of a line that is nothing but an answer; a box to be ticked is none."""
-        return self.bare.fullmatch(line) if len(line) <= _LONGEST_LINE and "[ ]" not in line else None
+        """The label of a line that is nothing but an answer; a box to be ticked and a heading are none."""
+        return (
+            self.bare.fullmatch(line)
+            if len(line) <= _LONGEST_LINE and "[ ]" not in line and line.rstrip()[-1:] != ":"
+            else None
+        )
 
     def labels(self, text: str) -> set[int]:
         return {self.index(match[0]) for match in self.label.finditer(text)}
@@ -364,7 +372,7 @@ def _sentences(text: str, phrases: _Phrases) -> Iterator[_Statement]:
     if match is not None:
         yield _Statement(start + match.start("label"), _Kind.STATED, phrases.index(match["label"]))
     for match in phrases.exact.finditer(last):
-        ends = not re.search(r"\w|/", last[match.end() :])
+        ends = not re.search(r"[\w/|❌✗✘]", last[match.end() :])
         concluded = list(_CONCLUSION.finditer(last[: match.start()]))
         if ends and concluded:
             said = last[concluded[-1].start() : match.start()]
@@ -382,7 +390,7 @@ def _last_sentence(text: str) -> tuple[int, str]:
     return start, text[start:end]
 
 
-_TAG = re.compile(r"<answer>([^<]*)(?:</answer>|$)", re.I)
+_TAG = re.compile(r"<(?:final_)?answer>([^<]*)(?:</(?:final_)?answer>|$)", re.I)
 _BOX = re.compile(r"\\f?boxed ?\{ ?(?:\\(?:text|textbf|textit|mathrm|mathbf|texttt|mbox) ?\{)?([^{}\n]{0,200})\}{1,2}")
 _ANSWER_KEYS = ("answer", "final_answer")
 

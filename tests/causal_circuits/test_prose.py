@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from veilgym.envs.causal_circuits.equations import Equation, UniformPrior
@@ -55,6 +55,8 @@ CHANGES: list[tuple[str, Any]] = [
     ("version", "0.2.1"),
     ("title", "Another title: with (marks) - and 1. numbers"),
     ("title", "Two\n\nlines"),
+    ("title", "Measurements"),
+    ("title", "Task: other"),
     ("instructions", ""),
     ("instructions", "Find it: out.\n\nThe circuit\nx = tanh(b)"),
     ("instructions", '"quoted"'),
@@ -192,7 +194,8 @@ def document_of(task: Task) -> dict[str, Any]:
 
 
 @given(task=tasks(), is_interactive=st.booleans(), value=st.floats(-1e6, 1e6, width=32))
-@settings(max_examples=100, deadline=None)
+# Drawing a whole task takes a while.
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_task_and_any_reading_reads_back(task: Task, is_interactive: bool, value: float) -> None:
     round_trip(payload_of_task(task, value), is_interactive)
 
@@ -225,7 +228,7 @@ def test_the_text_states_what_the_file_says() -> None:
         ("uniform between -0.2", "uniform between -0.1", ""),
         ("8. v = 0.6, x = -0.6", "9. v = 0.6, x = -0.6", "9. v = 0.6"),
         ("at most 2 runs\n- clamp-u-1", "at most two runs\n- clamp-u-1", "at most two runs"),
-        ("\n\nScoring", "\nScoring", "7 parts"),
+        ("\n\nScoring", "\nScoring", "6 different parts"),
         ("The circuit", "A circuit", "The circuit"),
         ("readings are not clipped", "readings are clipped", "clipped"),
         ("Readings so far", "\n\nReadings so far", "parts"),
@@ -241,6 +244,24 @@ def test_a_text_that_says_something_else_is_not_read_as_if_it_did_not(old: str, 
         return
     with pytest.raises(ValueError, match=message.replace(".", r"\.")):
         parse(text, "plain", told.names)
+
+
+def test_a_spoilt_text_is_an_error_or_says_what_is_read(chain: Task) -> None:
+    rng = np.random.default_rng(0)
+    for task in (load_task(), chain):
+        told = render(payload_of_task(task), "plain", is_interactive=True)
+        for _ in range(1000):
+            letters = list(told.text)
+            for _ in range(rng.integers(1, 4)):
+                start = int(rng.integers(len(letters)))
+                end = start + int(rng.choice([0, 1, 2, 40]))
+                letters[start:end] = rng.choice(list('0.9- ",:=\n({xyz'), int(rng.integers(3))).tolist()
+            text = "".join(letters)
+            try:
+                payload = parse(text, "plain", told.names)
+            except ValueError:
+                continue
+            assert render(payload, "plain", is_interactive=True).text == text
 
 
 def test_skins_and_names_are_checked() -> None:

@@ -114,3 +114,29 @@ def test_finding_families_imports_none_of_them() -> None:
     code = "import sys, veilgym.envs.core.family; print(*[m for m in sys.modules if m.endswith('.problems')])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == ""
+
+
+def test_circuits_may_be_asked_after_experiments() -> None:
+    circuits = load_family("causal-circuits")
+    run = ["clamp-u-3", "clamp-x-0", "clamp-u-3"]
+    (plain,), (record,) = circuits.generate(2, 1), circuits.generate(2, 1, experiments=run)
+    payload = circuits.payload(record)
+    assert [measurement.experiment for measurement in payload.measurements] == run
+    readouts = plain.potential_readouts
+    assert [measurement.values for measurement in payload.measurements] == [
+        readouts["clamp-u-3"][0], readouts["clamp-x-0"][0], readouts["clamp-u-3"][1],
+    ]  # fmt: skip
+    assert (payload.credits, circuits.payload(plain).measurements) == (5, ())
+    assert msgspec.structs.replace(record, experiments=()) == plain
+    document = json.loads(json.dumps(circuits.resolve(experiments=run)))
+    assert json.loads(json.dumps(circuits.resolve(task=document))) == document
+    assert next(circuits.records(document, 0, "train", [2])) == record
+    assert "experiments_run" not in circuits.resolve(experiments=[])
+    assert (circuits.has_scale(circuits.resolve()), circuits.has_scale(document)) == (True, False)
+    for wrong, message in (
+        (["clamp-q"], "got 'clamp-q'"),
+        (run[:1] * 3, "may be run 2 times"),
+        ("clamp-u-3", "a list"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            circuits.resolve(experiments=wrong)

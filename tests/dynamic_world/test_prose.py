@@ -495,7 +495,7 @@ def test_no_change_goes_unnoticed(change: Callable[..., None], skin: str, worlds
     draw = random.Random(f"{change.__name__} {skin}")
     for payload in payloads_of(worlds, 4)[:4]:
         rendering = render(payload, skin)
-        for _ in range(15):
+        for _ in range(10):
             lines = rendering.text.split("\n")
             change(lines, rendering.names, draw)
             text = "\n".join(lines)

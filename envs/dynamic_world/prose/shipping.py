@@ -95,7 +95,7 @@ SHIPPING = Skin(
         ),
         "UPDATE_NUMBER": (
             "{counter} {word} {amount} and went from {before} to {after}",
-            "{counter} {word} {amount}, which took it from {before} to {after}",
+            "{counter} {word} {amount}, taking it from {before} to {after}",
             "{counter} now stands at {after} instead of {before}: it {word} {amount}",
         ),
         "SET_STATE": (

@@ -48,7 +48,7 @@ TECHNICAL: Final = Skin(
         "Parameters: {values}. Operations: {arrows}. Record: present in {present} of {trials}, absent in {absent}.",
         "With {attributes}, the system executed {events}; the record was present at the end of {present} of {trials} "
         "and absent at the end of {absent}.",
-        "Executing {events} with {attributes} ended with the record present in {present} of {trials} and absent in "
+        "For {events} executed with {attributes}, the record was present in {present} of {trials} and absent in "
         "{absent}.",
         "Of {trials} with {attributes} that executed {chain}, {present} ended with the record present and {absent} "
         "with it absent.",
