@@ -13,6 +13,7 @@ from veilgym.commands.generate import generate
 from veilgym.commands.ledger import ledger
 from veilgym.commands.play import play
 from veilgym.commands.render import render
+from veilgym.commands.report import report
 from veilgym.commands.score import score
 
 app = typer.Typer(
@@ -23,7 +24,7 @@ app = typer.Typer(
     help="Environments whose mechanism is hidden and whose score is exact.",
 )
 
-for command in (bench, bound, ledger, generate, render, score, play):
+for command in (bench, bound, ledger, report, generate, render, score, play):
     app.command()(command)
 
 

@@ -37,6 +37,17 @@ class Agent(ABC):
         return select(self.act_batch(stack([observation])), 0)
 
 
+class Judge(Agent):
+    """A policy that also says how sure it is of an answer."""
+
+    @abstractmethod
+    def judge_batch(self, observations: Batch) -> tuple[Batch, NDArray[np.float64]]:
+        """Actions as of `act_batch`, and the probability (B,) with which the agent holds each of them to be right."""
+
+    def act_batch(self, observations: Batch) -> Batch:  # noqa: D102
+        return self.judge_batch(observations)[0]
+
+
 def stack(elements: list[Any]) -> Batch:
     """The batch that holds `elements`, dictionaries of arrays or arrays."""
     if isinstance(elements[0], dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.seeding import spread_seed
 from veilgym.registry import Entry, entry_of
 
+PROPER = ("brier", "log")  # rewards for which the answer is a probability
 MOST_REFUSALS = 64  # in a row, after which an episode counts as truncated
 
 
@@ -27,22 +29,27 @@ class Evaluation:
     Attributes:
         agent: Name.
         seeds: n seeds; instance i is the first episode after `reset(seed=seeds[i])`.
+        instances: n opaque ids; equal for equal instances, in any process and at any width. See `instance_ids`.
         scores: (n,) float64 returns.
         experiments: (n,) int64, accepted requests that did not end the episode.
         refused: (n,) int64, refused requests.
         truncated: (n,) bool, whether the episode ran into the step limit, or `MOST_REFUSALS` refusals in a row.
         observations: The last observation of each episode, batched over the n instances: all data that the agent
             gathered.
+        claimed: (n,) float64, the probability that the agent has stated with its answer: that the answer is right
+            (see `veilgym.agents.agent.Judge`), or with a proper score the answer itself. None where it states none.
         seconds: Time that acting and stepping took, without compilation.
     """
 
     agent: str
     seeds: tuple[int, ...]
+    instances: tuple[str, ...]
     scores: NDArray[np.float64]
     experiments: NDArray[np.int64]
     refused: NDArray[np.int64]
     truncated: NDArray[np.bool_]
     observations: Batch
+    claimed: NDArray[np.float64] | None
     seconds: float
 
 
@@ -53,6 +60,30 @@ def instance_seeds(seed: int, episodes: int) -> list[int]:
         ValueError: `episodes` is not a positive integer, or `seed` not a non-negative one.
     """
     return spread_seed(seed, check_count("episodes", episodes))
+
+
+def instance_ids(observations: Batch) -> list[str]:
+    """An opaque id for each of B instances: 32 hexadecimal digits of BLAKE2b over its first observation.
+
+    The first observation is all that is public when an episode begins, for a query the complete payload; so instances
+    with equal ids look alike, and what the payload does not tell, such as a seed or an index, the id cannot tell.
+    Circuits of a task that shows no initial readout look alike at first, and share one id.
+    """
+    if not isinstance(observations, dict):
+        observations = {"": observations}
+    columns = [(key, _little_endian(observations[key])) for key in sorted(observations)]
+    heads = [f"{key}/{array.dtype.str}/{array.shape[1:]}/".encode() for key, array in columns]
+    return [
+        hashlib.blake2b(
+            b"".join(head + array[i].tobytes() for head, (_, array) in zip(heads, columns, strict=True)), digest_size=16
+        ).hexdigest()
+        for i in range(len(columns[0][1]))
+    ]
+
+
+def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
+    array = np.asarray(array)
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
 def evaluate(
@@ -100,8 +131,8 @@ def evaluate(
         if progress is not None:
             progress(len(chunk))
     seconds = time.perf_counter() - start
-    *fields, observations, reasons = (list(part) for part in zip(*parts, strict=True))
-    scores, experiments, refused, truncated = (np.concatenate(field) for field in fields)
+    *fields, instances, observations, reasons = (list(part) for part in zip(*parts, strict=True))
+    scores, experiments, refused, truncated, claimed = (np.concatenate(field) for field in fields)
     if truncated.any():
         why = next((f"; the first refusal: {reason}" for reason in reasons if reason), "")
         message = f"agent {agent.name!r} ran into the step limit in {truncated.sum()} of {episodes} episodes{why}"
@@ -109,11 +140,13 @@ def evaluate(
     return Evaluation(
         agent=agent.name,
         seeds=tuple(seeds),
+        instances=tuple(name for part in instances for name in part),
         scores=scores,
         experiments=experiments,
         refused=refused,
         truncated=truncated,
         observations=_concatenate(observations),
+        claimed=None if np.isnan(claimed).any() else claimed,
         seconds=seconds,
     )
 
@@ -148,16 +181,19 @@ def _play(agent: Agent, env_id: str, seeds: list[int], split: str, kwargs: dict[
     """One episode per seed; agents act only where an episode still runs.
 
     Returns:
-        Scores, experiments, refused, truncated and observations as in `Evaluation`; the first reason for a refusal.
+        Scores, experiments, refused, truncated, claimed (NaN for none), instances and observations as in
+        `Evaluation`; the first reason for a refusal.
     """
     envs = gym.make_vec(env_id, num_envs=len(seeds), split=split, autoreset_mode="Disabled", **kwargs)
     observations, _ = envs.reset(seed=seeds)  # type: ignore[arg-type]
+    instances, claimed = instance_ids(observations), np.full(len(seeds), np.nan)
     scores, cut = np.zeros(len(seeds)), np.zeros(len(seeds), np.bool_)
     experiments, refused = np.zeros(len(seeds), np.int64), np.zeros(len(seeds), np.int64)
     running, first_reason = np.ones(len(seeds), np.bool_), ""
     refusals_in_a_row = np.zeros(len(seeds), np.int64)
     while running.any():
-        actions = _spread(agent.act_batch(select(observations, running)), running)
+        chosen, stated = _decide(agent, select(observations, running), kwargs)
+        actions, claimed[running] = _spread(chosen, running), stated
         observations, reward, terminated, truncated, infos = envs.step(actions)
         scores[running] += reward[running]
         accepted = infos["refusal"] == 0 if "refusal" in infos else np.ones(len(seeds), np.bool_)
@@ -172,7 +208,20 @@ def _play(agent: Agent, env_id: str, seeds: list[int], split: str, kwargs: dict[
         cut |= running & (refusals_in_a_row >= MOST_REFUSALS)
         running &= ~cut
     envs.close()
-    return scores, experiments, refused, cut, observations, first_reason
+    return scores, experiments, refused, cut, claimed, instances, observations, first_reason
+
+
+def _decide(agent: Agent, observations: Batch, kwargs: dict[str, Any]) -> tuple[Batch, Any]:
+    """The actions for a batch, and the probability that the agent states with each; NaN where it states none."""
+    if hasattr(agent, "judge_batch"):
+        actions, stated = agent.judge_batch(observations)
+        return actions, stated
+    actions = agent.act_batch(observations)
+    if kwargs.get("reward") not in PROPER:
+        return actions, np.nan
+    answers = np.asarray(actions)
+    is_forecast = answers.dtype.kind in "iuf" and answers.shape[1:] == (1,)
+    return actions, answers[:, 0] if is_forecast else np.nan
 
 
 def _spread(actions: Batch, rows: NDArray[np.bool_]) -> Batch:

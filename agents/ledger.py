@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 from gymnasium.envs.registration import load_env_creator
 from numpy.typing import NDArray
@@ -17,6 +19,9 @@ from veilgym.envs.core.seeding import check_seed
 from veilgym.registry import Entry
 
 Progress = Callable[[str], None]
+
+FEWEST_TRAINING = 100
+"""With fewer instances some family may lack one of the answers, and no classifier could be trained."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,20 @@ def line_of(
     return LedgerLine(setting, strategy, float(scores.mean()), mean_interval(scores), len(scores), gate)
 
 
+def read_ledger(path: str | Path) -> Ledger:
+    """Read the file that `veilgym ledger` has written.
+
+    Raises:
+        ValueError: it cannot be read, or is no ledger.
+    """
+    try:
+        return msgspec.json.decode(Path(path).read_bytes(), type=Ledger)
+    except OSError as error:
+        raise ValueError(f"ledger {str(path)!r} cannot be read: {error.strerror}") from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(f"ledger {str(path)!r} is none that this version has written: {error}") from None
+
+
 def load_ledger(entry: Entry) -> Callable[..., Ledger]:
     """The function that measures an id's ledger.
 
@@ -123,7 +142,8 @@ def load_ledger(entry: Entry) -> Callable[..., Ledger]:
 def check_arguments(episodes: Any, training: Any, seed: Any) -> None:
     """Raise a `ValueError` if a ledger cannot be measured with these arguments, or if there is no scikit-learn."""
     check_count("episodes", episodes)
-    check_count("training", training)
+    if check_count("training", training) < FEWEST_TRAINING:
+        raise ValueError(f"training must be an integer of at least {FEWEST_TRAINING}, got {training}")
     check_seed(seed)
     require_scikit_learn()
 

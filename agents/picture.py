@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from veilgym.agents.bench import Bench
+    from veilgym.agents.results import Bench
 
 _SCORE, _INFERENCE, _EXPERIMENTS, _INK, _FAINT = "#31688e", "#e5a50a", "#d0d3d8", "#22262b", "#8a9099"
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
-from veilgym import __version__
 from veilgym.agents.picture import check_picture, draw_ladders, has_matplotlib
+from veilgym.commands.ladder_table import print_bench
 from veilgym.commands.options import Length, Seed, Split, read_length
-from veilgym.commands.terminal import check_writable, plain_errors, progress_bar, write_json
+from veilgym.commands.terminal import check_writable, plain_errors, progress_bar, write_text
 from veilgym.registry import ENTRIES, entry_of
 
 if TYPE_CHECKING:
-    from veilgym.agents.bench import Bench, Interval
+    from veilgym.agents.results import Bench
 
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids to evaluate; all registered ids if none is given.")]
 Episodes = Annotated[int, typer.Option(min=1, help="Instances per id; every agent plays the same ones.")]
@@ -55,15 +57,35 @@ def bench(
 
         given = {"task": None if task is None else read_task_file(task), "length": read_length(length)}
         arguments = {name: value for name, value in given.items() if value is not None}
-        results = [_run_bench(name, episodes, num_envs, seed, split, arguments) for name in names]
-        write_json(out, {"veilgym": __version__, "benches": [result.to_json() for result in results]})
+        with _compiling_ahead(names[1:]):
+            results = [_run_bench(name, episodes, num_envs, seed, split, arguments) for name in names]
+        from veilgym.agents.results import Results
+
+        write_text(out, Results(tuple(results)).to_json())
         for result in results:
-            Console().print(_table(result))
-            _report_truncation(result)
+            print_bench(result)
         typer.echo(f"results: {out}")
         if picture is not None:
             draw_ladders(results, picture)
             typer.echo(f"picture: {picture}")
+
+
+@contextlib.contextmanager
+def _compiling_ahead(names: list[str]) -> Iterator[None]:
+    """On a second core, play an instance of the ids that come later, so that their kernels are compiled by then.
+
+    It is for the first run; later ones find the kernels compiled, and the other process ends after some seconds.
+    """
+    if not names or (os.cpu_count() or 1) < 2:
+        yield
+        return
+    code = "import sys\nfrom veilgym.agents.bench import bench\nfor name in sys.argv[1:]: bench(name, episodes=1)"
+    silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([sys.executable, "-c", code, *names], **silent) as process:  # type: ignore[call-overload]
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 def _run_bench(name: str, episodes: int, num_envs: int, seed: int, split: str, arguments: dict[str, Any]) -> Bench:
@@ -74,49 +96,6 @@ def _run_bench(name: str, episodes: int, num_envs: int, seed: int, split: str, a
             progress.update(progress.task_ids[0], total=total, description=agent, advance=ended)
 
         return run(name, episodes, num_envs, seed, split, report, **arguments)
-
-
-def _table(result: Bench) -> Table:
-    task, length = result.arguments.get("task"), result.arguments.get("length")
-    what = (
-        result.env_id
-        + (f" {length}" if length else "")
-        + (f" with task {task.get('task_id', 'from a file')!r}" if task else "")
-    )
-    title = f"{what}: {result.episodes} instances of the {result.split} split, seed {result.seed}"
-    table = Table(title=title, title_style="bold", box=box.SIMPLE_HEAD, show_edge=False, padding=0)
-    table.add_column("\nagent", no_wrap=True)
-    # Ids without experiments have nothing to lose by choosing them.
-    has_experiments = any(line.regret.experiments is not None for line in result.standings)
-    losses = ("exper-\niments", "lost by\nchoice", "lost by\ninfer.") if has_experiments else ("below\nideal",)
-    for heading in ("\nscore", "95 %\ninterval", "\nnorm.", *losses, "episodes\n/ s"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for line in result.standings:
-        lost = (f"{line.experiments:.1f}", _number(line.regret.experiments), _number(line.regret.inference))
-        table.add_row(
-            line.agent,
-            f"{line.score:.4f}",
-            interval_text(line.interval),
-            _number(line.normalised),
-            *(lost if has_experiments else (_number(line.regret.total),)),
-            f"{line.episodes_per_second:,.0f}",
-        )
-    return table
-
-
-def _report_truncation(result: Bench) -> None:
-    for line in result.standings:
-        if line.truncated:
-            typer.echo(f"note: {line.agent} ran into the step limit in {line.truncated} of {result.episodes} episodes")
-
-
-def interval_text(interval: Interval) -> str:
-    """An interval in three digits; "-" for none."""
-    return "-" if interval is None else f"{interval[0]:.3f}-{interval[1]:.3f}"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}".replace("-0.000", "0.000")
 
 
 def _picture_path(picture: Path | None, out: Path) -> Path | None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from veilgym.commands.bench import interval_text
+from veilgym.commands.ladder_table import interval_text
 from veilgym.commands.options import Seed
 from veilgym.commands.terminal import plain_errors, progress_bar
 

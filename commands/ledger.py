@@ -29,10 +29,11 @@ def ledger(
 ) -> None:
     """Measure what shallow strategies score beside the ideal observer, and write it as a table (takes minutes)."""
     with plain_errors():
-        from veilgym.agents.ledger import load_ledger
+        from veilgym.agents.ledger import check_arguments, load_ledger
 
         entries = [entry_of(name) for name in ids] if ids else [entry for entry in ENTRIES if entry.ledger]
         measures = [(entry.id, load_ledger(entry)) for entry in dict.fromkeys(entries)]
+        check_arguments(episodes, training, seed)
         for name, _ in measures:
             check_writable(out / f"{name}.json")
             check_writable(out / f"{name}.md")

@@ -15,8 +15,12 @@ from veilgym.commands.terminal import check_writable, plain_errors, progress_bar
 if TYPE_CHECKING:
     from veilgym.envs.core.dataset.scoring import Scores
 
-Folder = Annotated[Path, typer.Argument(help="A data set that veilgym generate has made, with its skeletons.")]
-Answers = Annotated[Path, typer.Argument(help='JSON lines: {"id": ..., "answer": ...}, the answer a reply or JSON.')]
+Folder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="A data set that veilgym generate has made, with its skeletons.")
+]
+Answers = Annotated[
+    Path, typer.Argument(metavar="ANSWERS", help='JSON lines: {"id": ..., "answer": ...}, the answer a reply or JSON.')
+]
 Out = Annotated[
     Path | None,
     typer.Option(help="Where the verdicts go, as JSON; beside the answers if not given. An existing file is replaced."),

@@ -30,9 +30,9 @@ def test_version():
     assert run("--version").stdout == f"veilgym {__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["bench", "--help"], ["bound", "--help"], ["ledger", "--help"]])
+@pytest.mark.parametrize("arguments", [[], ["bench"], ["bound"], ["ledger"], ["report"]])
 def test_help(arguments):
-    result = run(*arguments)
+    result = run(*arguments, "--help")
     assert result.exit_code == 0
     assert "Usage" in result.stdout
 
@@ -44,10 +44,11 @@ def test_bench__table_results_and_picture(tmp_path):
     assert [bench["env_id"] for bench in results["benches"]] == IDS
     assert results["veilgym"] == __version__
     for bench in results["benches"]:
-        for standing in bench["standings"]:
-            assert standing["agent"] in result.stdout
-            assert f"{standing['score']:.4f}" in result.stdout
-            assert standing["score"] == pytest.approx(sum(standing["scores"]) / 5)
+        assert len(bench["instances"]) == 5
+        for line in bench["runs"]:
+            assert line["agent"] in result.stdout
+            assert f"{sum(line['scores']) / 5:.4f}" in result.stdout
+    assert all(len(line) <= 80 for line in result.stdout.splitlines() if not line.startswith(("results:", "picture:")))
     assert (tmp_path / "results.png").read_bytes().startswith(b"\x89PNG")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["results.json", "results.png"]
 
@@ -75,7 +76,7 @@ def test_bench__task_file(tmp_path):
     arguments = ("CausalCircuits-v0", "--episodes", 3, "--task", tmp_path / "task.json", "--out", tmp_path / "r.json")
     assert run("bench", *arguments).exit_code == 0
     (bench,) = json.loads((tmp_path / "r.json").read_text("utf-8"))["benches"]
-    assert bench["standings"][-1]["experiments"] == 2.0
+    assert bench["runs"][-1]["experiments"] == [2, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -136,13 +137,90 @@ def test_bench__length_mistakes(arguments, message, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """A folder with results of two ids, and what `bench` has printed of each."""
+    folder = tmp_path_factory.mktemp("results")
+    tables = []
+    for name, env_id in (("c", "CausalCircuits-v0"), ("w", "DynamicWorld-v0")):
+        result = run("bench", env_id, "--episodes", 12, "--out", folder / f"{name}.json", "--picture", folder / "p.png")
+        assert result.exit_code == 0
+        tables.append(result.stdout.split("results: ")[0])
+    return folder, tables
+
+
+def test_report__prints_the_tables_again(measured):
+    folder, tables = measured
+    result = run("report", folder / "c.json", folder / "w.json")
+    assert result.exit_code == 0
+    assert result.stdout == "".join(tables)
+
+
+def test_report__compares(measured):
+    folder, _ = measured
+    result = run("report", folder / "c.json", folder / "w.json", "--compare", "ideal observer, random")
+    assert "CausalCircuits-v0: ideal observer scores +0." in result.stdout
+    assert "better on a share of 1.000 (1.000-1.000) of the same 12 instances" in result.stdout
+    assert "DynamicWorld-v0: ideal observer" not in result.stdout
+    result = run(
+        "report", folder / "w.json", "--compare", "complete solver,random", "--compare", "random,majority class"
+    )
+    assert result.stdout.count("ties counted half") == 2
+
+
+def test_report__page_with_ledger_and_training(measured, tmp_path):
+    folder, _ = measured
+    document = {"id": "DynamicWorld-v0", "steps": [0, 10], "score": [0.5, 0.6], "name": "my training"}
+    (tmp_path / "curve.json").write_text(json.dumps(document), "utf-8")
+    arguments = (folder / "w.json", "--out", tmp_path / "r.html", "--training", tmp_path)
+    result = run("report", *arguments)
+    assert result.exit_code == 0
+    assert f"report: {tmp_path / 'r.html'}" in result.stdout.replace("\n", "")
+    page = (tmp_path / "r.html").read_text("utf-8")
+    for text in ("<!DOCTYPE html>", "my training", "Shortcut ledger of DynamicWorld-v0", "keyword overlap"):
+        assert text in page
+    assert "Shortcut ledger of HiddenSystem-v0" not in page
+    (tmp_path / "empty").mkdir()
+    assert run("report", *arguments, "--ledger", tmp_path / "empty").exit_code == 0
+    assert "Shortcut ledger" not in (tmp_path / "r.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.json"], "'none.json' cannot be read"),
+        (["bad.json"], "'bad.json': got the format 99, allowed is 1"),
+        (["old.json", "good.json"], "more than one version of veilgym cannot be merged, got '0.0.1'"),
+        (["good.json", "--out", "no/such/folder/r.html"], "cannot write"),
+        (["good.json", "--compare", "random"], "two agents with a comma"),
+        (["good.json", "--compare", "random,nobody"], "got 'nobody'"),
+        (["good.json", "--out", "r.html", "--training", "none"], "'none' is no folder"),
+        (["good.json", "--out", "r.html", "--training", "."], "no learning curve"),
+        (["good.json", "--out", "r.html", "--ledger", "none"], "--ledger must be a folder"),
+        (["good.json", "--out", "r.html", "--ledger", "ledgers"], "ledger 'ledgers/DynamicWorld-v0.json' is none"),
+    ],
+)
+def test_report__mistakes(measured, arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    document = json.loads((measured[0] / "w.json").read_text("utf-8"))
+    (tmp_path / "ledgers").mkdir()
+    changes = {"good": {}, "bad": {"format": 99}, "old": {"veilgym": "0.0.1"}, "ledgers/DynamicWorld-v0": {}}
+    for name, change in changes.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(document | change), "utf-8")
+    error = refused("report", *arguments)
+    assert error.startswith("veilgym: ")
+    assert error.count("\n") == 1
+    assert message in error
+    assert not (tmp_path / "r.html").exists()
+
+
 def test_ledger__table_and_page(tmp_path):
-    result = run("ledger", "HiddenSystem-v0", "--episodes", 3, "--training", 40, "--seed", 5, "--out", tmp_path)
+    result = run("ledger", "HiddenSystem-v0", "--episodes", 3, "--training", 100, "--seed", 5, "--out", tmp_path)
     assert result.exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["HiddenSystem-v0.json", "HiddenSystem-v0.md"]
     document = json.loads((tmp_path / "HiddenSystem-v0.json").read_text("utf-8"))
     assert (document["env_id"], document["veilgym"], document["seed"]) == ("HiddenSystem-v0", __version__, 5)
-    assert (document["episodes"], document["training"]) == (3, 40)
+    assert (document["episodes"], document["training"]) == (3, 100)
     assert {line["setting"] for line in document["lines"]} == {"short", "medium", "long"}
     page = (tmp_path / "HiddenSystem-v0.md").read_text("utf-8")
     for line in document["lines"]:
@@ -168,6 +246,7 @@ def test_ledger__table_and_page(tmp_path):
         (["--out", "file"], "cannot write"),
         (["--episodes", "0"], "episodes"),
         (["--training", "0"], "training"),
+        (["--training", "9"], "training must be an integer of at least 100, got 9"),
         (["--seed", "-1"], "seed"),
     ],
 )
@@ -202,3 +281,32 @@ def test_bound__mistakes(tmp_path):
     (tmp_path / "task.json").write_text("{", "utf-8")
     assert "not JSON" in refused("bound", "--task", tmp_path / "task.json")
     assert "circuits" in refused("bound", "--circuits", 1)
+
+
+def test_bench__compiles_ahead_what_comes_later(tmp_path, monkeypatch):
+    started = []
+
+    class Process:
+        def __init__(self, command, **_):
+            started.append(command[3:])
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            started.append("left")
+
+        def kill(self):
+            started.append("killed")
+
+    monkeypatch.setattr("veilgym.commands.bench.subprocess.Popen", Process)
+    monkeypatch.setattr("veilgym.commands.bench.os.cpu_count", lambda: 2)
+    arguments = ("--episodes", 1, "--out", tmp_path / "r.json", "--picture", tmp_path / "r.png")
+    assert run("bench", *IDS[1:], *arguments).exit_code == 0
+    assert started == [IDS[2:], "killed", "left"]
+    refused("bench", *IDS[1:], *arguments, "--split", "validation")
+    assert started[3:] == [IDS[2:], "killed", "left"]
+    assert run("bench", IDS[2], *arguments).exit_code == 0
+    monkeypatch.setattr("veilgym.commands.bench.os.cpu_count", lambda: 1)
+    assert run("bench", *IDS[1:], *arguments).exit_code == 0
+    assert len(started) == 6

@@ -24,6 +24,9 @@ from veilgym.envs.causal_circuits.task import Task
 
 _ONLINE_EXCHANGES = 1
 _OFFLINE_EXCHANGES = 10
+# Of NumPy's types: numba compiles a function anew for each Python integer or truth value that it is given.
+_NOTHING, _MORE, _LESS = np.int64(0), np.int64(1), np.int64(-1)
+_PER_CREDIT, _PER_RUN = np.bool_(True), np.bool_(False)
 
 
 class Planner:
@@ -114,7 +117,7 @@ def plan(terms, spread, ratio, counts, credits_left, exchanges, per_credit):  # 
         (n,) the planned experiments.
     """
     planned = np.empty(max(credits_left, 0), np.int64)
-    size, credits_left = _spend(terms, spread, ratio, counts, credits_left, per_credit, planned, 0)
+    size, credits_left = _spend(terms, spread, ratio, counts, credits_left, per_credit, planned, _NOTHING)
     for _ in range(exchanges):
         changed, credits_left = _exchange(terms, spread, ratio, counts, credits_left, planned[:size])
         size, credits_left = _spend(terms, spread, ratio, counts, credits_left, per_credit, planned, size)
@@ -135,7 +138,7 @@ def _spend(terms, spread, ratio, counts, credits_left, per_credit, planned, size
         size += 1
         counts[e] += 1
         credits_left -= terms[0, e]
-        change(spread, ratio, e, num_outputs, 1)
+        change(spread, ratio, e, num_outputs, _MORE)
 
 
 @njit(cache=True, error_model="numpy")
@@ -147,14 +150,14 @@ def _exchange(terms, spread, ratio, counts, credits_left, planned):  # type: ign
         old = planned[p]
         score = expected_score(ratio)
         counts[old] -= 1
-        change(spread, ratio, old, num_outputs, -1)
-        new, new_score = best_addition(terms, spread, ratio, counts, credits_left + terms[0, old], False)
+        change(spread, ratio, old, num_outputs, _LESS)
+        new, new_score = best_addition(terms, spread, ratio, counts, credits_left + terms[0, old], _PER_RUN)
         if new < 0 or new_score <= score + 1e-9:
             new = old
         planned[p] = new
         counts[new] += 1
         credits_left += terms[0, old] - terms[0, new]
-        change(spread, ratio, new, num_outputs, 1)
+        change(spread, ratio, new, num_outputs, _MORE)
         changed |= new != old
     return changed, credits_left
 
@@ -192,7 +195,7 @@ def _plan_batch(mechanism, terms, means, counts, credits_left, points, exchanges
                 break
         for e in range(num_experiments):
             offered[1, e] = terms[1, e] if design[i, e] > 0 else 0
-        best, _ = best_addition(offered, spread, ratio, runs, credits_left[i], True)
+        best, _ = best_addition(offered, spread, ratio, runs, credits_left[i], _PER_CREDIT)
         choice[i] = num_experiments if best < 0 else best
 
 

@@ -78,6 +78,7 @@ def ledger(episodes: int = 5000, training: int = 20_000, seed: int = 0, progress
         readers = [(rungs.HalfHistory(task), None), (rungs.CompleteSolver(task), SOLVER_GATE)]
         lines += agent_lines(length, readers, task, episodes, seed)
         notes |= world_notes(length, task, episodes, seed)
+        notes |= balance_notes(length, task, 2 * training, seed)
     return Ledger(ENV_ID, seed, episodes, training, tuple(lines), notes)
 
 
@@ -145,26 +146,27 @@ def _score(make: Callable[[], Any], train: Features, test: Features, is_far: boo
 
 
 def world_notes(length: str, task: Task, count: int, seed: int) -> dict[str, Any]:
-    """How many events the worlds have, how long the shortest proofs are, and how often YES is right in each family."""
+    """How many events the worlds have, and how long the shortest proofs are."""
     events: list[NDArray[np.int32]] = []
     lengths: Counter[int] = Counter()
-    families: list[NDArray[np.int32]] = []
-    answers: list[NDArray[np.bool_]] = []
-    for observations, is_yes in draw_worlds(task, "test", count, seed):
-        history = read_history(observations)
+    for observations, _ in draw_worlds(task, "test", count, seed):
         events.append(observations["event_count"][:, 0])
-        lengths.update(decide(history)[1].tolist())
-        families.append(history.family)
-        answers.append(is_yes)
-    family, is_yes = np.concatenate(families), np.concatenate(answers)
-    shares = {
-        f"{length}, share of YES, {name}": f"{is_yes[family == i].mean():.4f} (n = {(family == i).sum()})"
-        for i, name in enumerate(PUBLIC_FAMILIES)
-        if (family == i).any()
-    }
+        lengths.update(decide(read_history(observations))[1].tolist())
     histogram = "; ".join(f"{proof}: {worlds}" for proof, worlds in sorted(lengths.items()))
     return {
         f"{length}, mean number of events": round(float(np.concatenate(events).mean()), 2),
         f"{length}, events in a shortest proof (worlds)": histogram,
-        **shares,
+    }
+
+
+def balance_notes(length: str, task: Task, count: int, seed: int) -> dict[str, Any]:
+    """How often YES is right in each family, in the first `count` training worlds of a seed's sequence."""
+    firsts = range(0, count, CHUNK)
+    batches = (make_worlds(task, min(CHUNK, count - first), seed, "train", first) for first in firsts)
+    families, answers = zip(*((batch.queries[:, 0], batch.is_yes) for batch in batches), strict=True)
+    family, is_yes = np.concatenate(families), np.concatenate(answers)
+    return {
+        f"{length}, share of YES, {name}": f"{is_yes[family == i].mean():.4f} (n = {(family == i).sum()})"
+        for i, name in enumerate(PUBLIC_FAMILIES)
+        if (family == i).any()
     }

@@ -27,17 +27,20 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from veilgym.envs.core.elementary import kernel
 from veilgym.envs.core.philox import next_below, next_uniform
 from veilgym.envs.hidden_system.generator import is_clear
 
 ADD, FLAG, EFFECT_ADD, EFFECT_VETO, GATED_ADD, GATED_VETO = range(6)
-FREE_CLASS, FLAG_CLASS, EFFECT_CLASS, ADD_CLASS = range(4)
 UNGATED = -1
 # Rows of `system`.
 PART, GATE = range(2)
+# Arguments of kernels are NumPy's integers: numba compiles a function anew for each Python integer that it is given.
+FREE_CLASS, FLAG_CLASS, EFFECT_CLASS, ADD_CLASS = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+_NONE, _FIRST = np.int64(-1), np.int64(0)
 
-_NONE = -1
 _TINY = 1e-12
 _IMPOSSIBLE, _NEGLIGIBLE = -1e300, -700.0
 _STARTING_ROUNDS = 3
@@ -138,12 +141,15 @@ def tabulate(event, kind, without, data, program, grid, table):  # type: ignore[
         for gate in range(gates):
             for k in range(size):
                 table[action, gate, k] = prior
-        for j in range(counts[event]):
-            c = members[event, j]
-            if without < 0 or not _has_event(cases, c, without):
-                off = case_rate(c, cases, bits, program[0], program[1], event, _NONE)
+    for j in range(counts[event]):
+        c = members[event, j]
+        if without < 0 or not _has_event(cases, c, without):
+            off = case_rate(c, cases, bits, program[0], program[1], event, _NONE)
+            closed = log_likelihood(present[c], trials[c], off)
+            for action in range(actions):
+                part = part_of(kind, action)
                 on = case_rate(c, cases, bits, program[0], program[1], event, part)
-                _add_case(kind, gates, size, off, on, present[c], trials[c], bits[c], part, grid, table[action])
+                _add_case(kind, gates, off, on, closed, present[c], trials[c], bits[c], part, grid, table[action])
     return _normalise(kind, actions, gates, grid, table)
 
 
@@ -167,10 +173,9 @@ def _has_event(cases, c, event):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _add_case(kind, gates, size, off, on, present, trials, bits, part, grid, table):  # type: ignore[no-untyped-def]
-    """Add a case's log likelihood to the log weights of an action: `off` where its gate is closed."""
-    closed = log_likelihood(present, trials, off)
-    for k in range(size):
+def _add_case(kind, gates, off, on, closed, present, trials, bits, part, grid, table):  # type: ignore[no-untyped-def]
+    """Add a case's log likelihood to the log weights of an action: `closed` where its gate is."""
+    for k in range(grid[0][part, 1] - grid[0][part, 0] + 1):
         opened = closed
         if on != off:
             p = (grid[0][part, 0] + k) / grid[1]
@@ -320,7 +325,7 @@ def sweep(stream, is_told, position, data, program, grid, table, saved):  # type
             pick(stream, event, kind, program, grid, table)
     if not is_told:
         for kind in (FLAG_CLASS, EFFECT_CLASS):
-            event = _event_of(kind, 0, program[0])
+            event = _event_of(kind, _FIRST, program[0])
             other = _event_of(FREE_CLASS, next_below(stream, position.size - 3), program[0])
             exchange(stream, event, other, position, data, program, grid, table, saved)
 
@@ -367,7 +372,7 @@ def query_weight(query, program, grid, prior):  # type: ignore[no-untyped-def]
     """
     events, bits = query
     system, probability = program
-    exact = case_rate(0, events, bits, system, probability, _NONE, _NONE)
+    exact = case_rate(_FIRST, events, bits, system, probability, _NONE, _NONE)
     if not is_clear(exact, prior[0]):
         return 0.0, exact
     gated = acting = 0
@@ -377,7 +382,7 @@ def query_weight(query, program, grid, prior):  # type: ignore[no-untyped-def]
         if gate >= 0:
             gated += 1
             bits[0, gate >> 1] ^= 1
-            twin = case_rate(0, events, bits, system, probability, _NONE, _NONE)
+            twin = case_rate(_FIRST, events, bits, system, probability, _NONE, _NONE)
             bits[0, gate >> 1] ^= 1
             levels += is_clear(twin, prior[0]) and (twin > 0.5) != (exact > 0.5)
         if system[PART, event] != ADD and (gate < 0 or bits[0, gate >> 1] == gate & 1):
@@ -394,8 +399,8 @@ def _probability_weight(event, exact, query, program, grid, margin):  # type: ig
     """Steps of a rule's probability over those on the side of `exact`, if its ends are on both sides; else 0."""
     part = program[0][PART, event]
     lowest, highest = grid[0][part, 0], grid[0][part, 1]
-    off = case_rate(0, query[0], query[1], program[0], program[1], event, _NONE)
-    on = case_rate(0, query[0], query[1], program[0], program[1], event, part)
+    off = case_rate(_FIRST, query[0], query[1], program[0], program[1], event, _NONE)
+    on = case_rate(_FIRST, query[0], query[1], program[0], program[1], event, part)
     low, high = off + (on - off) * lowest / grid[1], off + (on - off) * highest / grid[1]
     if not is_clear(low, margin) or not is_clear(high, margin) or (low > 0.5) == (high > 0.5):
         return 0.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veilgym.agents.agent import Agent, generators
+from veilgym.agents.agent import Agent, Judge, generators
 from veilgym.agents.hidden_system.observer import Observer
 from veilgym.agents.hidden_system.table import CaseTable, attribute_contrasts, read_table
 from veilgym.agents.ladder import Ladder
@@ -178,7 +178,7 @@ def _query_rate(rates: NDArray[np.float64], agrees: NDArray[np.bool_]) -> float:
     return float(rates[best].mean())
 
 
-class IdealObserver(Agent):
+class IdealObserver(Judge):
     """Answers from the posterior over the programs that the generator can produce."""
 
     name = "ideal observer"
@@ -187,9 +187,11 @@ class IdealObserver(Agent):
     def __init__(self, task: Task) -> None:
         self.observer = Observer(task)
 
-    def act_batch(self, observations: Observations) -> NDArray[np.int64]:  # noqa: D102
-        favoured = self.observer.infer(observations).favoured > 0.5
-        return answer(favoured, observations)
+    def judge_batch(  # noqa: D102
+        self, observations: Observations
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        posterior = self.observer.infer(observations)
+        return answer(posterior.favoured > 0.5, observations), posterior.bayes_accuracy
 
 
 class Forecaster(Agent):

@@ -23,6 +23,7 @@ from veilgym.envs.dynamic_world.inference import shortest_proof, stated_fact
 from veilgym.envs.dynamic_world.notation import Notation, changing, levels
 from veilgym.envs.dynamic_world.query import MATCHINGS, SPATIAL_ORDER
 from veilgym.envs.dynamic_world.task import Task, make_task
+from veilgym.envs.dynamic_world.twins import TwinMaker, Twins
 from veilgym.envs.dynamic_world.worlds import Simulator, Worlds, sequence_key, sequence_name
 
 
@@ -54,9 +55,43 @@ def generate_worlds(
     """
     if task is None:
         task = make_task(length, entity_count, simulation_steps)
+    return worlds_at(_indices(first, count), task, seed, split)
+
+
+def generate_twins(
+    count: int,
+    length: str | int = "short",
+    seed: int = 0,
+    *,
+    entity_count: int = 128,
+    simulation_steps: int = 1000,
+    split: Split = "train",
+    first: int = 0,
+    task: Task | None = None,
+) -> Iterator[tuple[WorldSkeleton, WorldSkeleton]]:
+    """Generate pairs of worlds that differ in one event and have opposite answers to the same question.
+
+    Which of a pair is the one to answer with YES is drawn. The event that differs has the same id and time in both;
+    how it is found says `veilgym.envs.dynamic_world.twins`.
+
+    Args:
+        count: how many pairs, at least 1.
+        length: at least 3; `length` and the other arguments are those of `generate_worlds`. Of a task, the number of
+            entity levels is not used for questions of an order.
+
+    Raises:
+        ValueError: an argument is wrong, or the worlds have no twins. The former at once.
+    """
+    if task is None:
+        task = make_task(length, entity_count, simulation_steps)
+    indices = _indices(first, count)
+    return _generate_twins(TwinMaker(task, check_split(split), check_seed(seed)), indices)
+
+
+def _indices(first: int, count: int) -> range:
     if isinstance(first, bool) or not isinstance(first, int) or first < 0:
         raise ValueError(f"first must be a non-negative integer, got {first!r}")
-    return worlds_at(range(first, first + check_count("count", count)), task, seed, split)
+    return range(first, first + check_count("count", count))
 
 
 def worlds_at(indices: Sequence[int], task: Task, seed: int = 0, split: str = "train") -> Iterator[WorldSkeleton]:
@@ -71,8 +106,21 @@ def _generate(simulator: Simulator, indices: Sequence[int], seed: int, split: Sp
         yield _skeleton(f"{sequence_name(simulator.task)}/{split}/{seed}/{index}", simulator, notation, worlds)
 
 
+def _generate_twins(maker: TwinMaker, indices: range) -> Iterator[tuple[WorldSkeleton, WorldSkeleton]]:
+    for index in indices:
+        twins = maker.make(index)
+        simulator = maker.simulators[int(twins.worlds.queries[0, 0])]
+        yield tuple(_twin(f"{maker.name}/{index}/{i}", simulator, twins, i) for i in range(2))  # type: ignore[misc]
+
+
+def _twin(name: str, simulator: Simulator, twins: Twins, i: int) -> WorldSkeleton:
+    world = twins.worlds.only(i)
+    simulator.replay(world, twins.levels[i])
+    return _skeleton(name, simulator, Notation(simulator.task), world)
+
+
 def _skeleton(name: str, simulator: Simulator, notation: Notation, worlds: Worlds) -> WorldSkeleton:
-    """The record of the world that the simulator made last, the only one of its batch."""
+    """The record of the only world of a batch, at the end of which the simulator's state is."""
     task, symbols = simulator.task, simulator.state[0]
     events = notation.events(worlds.events[0, : worlds.num_events[0]])
     family, left, right, matching = worlds.queries[0].tolist()

@@ -208,7 +208,8 @@ class GeneratorChecks(Record, frozen=True):
         proof_share_of_events: proof events divided by all events.
         direct_fact_baseline_fails, short_proof_baseline_fails: looking the proposition up, or proving it from fewer
             events than the complexity, gives no answer.
-        matching: how closely the arguments were matched, an index of `veilgym.envs.dynamic_world.query.MATCHINGS`.
+        matching: how closely the arguments match those of a counterpart with the other answer: another question about
+            the world, or the same question about its twin. One of `veilgym.envs.dynamic_world.query.MATCHINGS`.
     """
 
     query_is_no_direct_event: bool

@@ -35,7 +35,7 @@ _LARGEST_NUMBER, _LARGEST_AMOUNT = 999, 9
 _MOST_ABOVE = _MOST_BELOW = 2
 _MOST_PARENTS, _MOST_CHILDREN, _MOST_DISJOINT, _MOST_MEMBERSHIPS = 2, 1, 2, 2
 # Members enter at the bottom, so most memberships are inherited.
-_ENTRY_LEVELS = 3
+ENTRY_LEVELS = 3
 
 
 def expression(head: str, *arguments: Term) -> Expression:
@@ -172,7 +172,7 @@ _VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("lower", "Entity", expression("NEXT_LEVEL", "higher")),
         Variable("region", "Region", expression("LOCATED_IN", "higher")),
     ),
-    "member": (Variable("entity", "Entity", _ANY), Variable("set", "Set", expression("LOW_LEVEL", _ENTRY_LEVELS))),
+    "member": (Variable("entity", "Entity", _ANY), Variable("set", "Set", expression("LOW_LEVEL", ENTRY_LEVELS))),
     "subset": (
         Variable("child_set", "Set", _ANY),
         Variable("parent_set", "Set", expression("NEXT_LEVEL", "child_set")),

@@ -33,10 +33,10 @@ MATCHINGS = ("one step", "one step and most of two", "two steps")
 ONE_STEP, TWO_STEPS = 0, 2
 """Indices of `MATCHINGS`."""
 
-SPATIAL_ORDER, MEMBERSHIP = range(2)
+SPATIAL_ORDER, MEMBERSHIP = np.int64(0), np.int64(1)
 """Indices of the public families."""
 
-_OUT, _IN = range(2)
+_OUT, _IN = np.int64(0), np.int64(1)
 _FORM_OF_ABOVE, _FORM_OF_UPDATE = 1, 6
 _BITS, _LARGEST, _KEY_OF_SET, _NO_KEY = np.uint64(9), 511, np.uint64(45), np.uint64(0)
 _WINDOW = 10  # events before and after one that mentions an argument: these alone must not decide the question
@@ -113,7 +113,7 @@ def _two_steps(graphs, side, relation, symbol, next_side, next_relation):  # typ
     starts, edges = graphs[0], graphs[1]
     total = 0
     for place in range(starts[side, relation, symbol], starts[side, relation, symbol + 1]):
-        total += _degree(starts, next_side, next_relation, edges[side, relation, 0, place])
+        total += _degree(starts, next_side, next_relation, np.int64(edges[side, relation, 0, place]))
     return total
 
 
@@ -396,30 +396,69 @@ def ask(sizes, events, count, graphs, kind, word, query, proof):  # type: ignore
     Returns:
         Whether there is such a question.
     """
-    family, is_yes, complexity, _ = kind
+    family, is_yes, _, _ = kind
     num_entities, end = sizes[0, 0], sizes[0, 0] + sizes[0, 1]
     read_graphs(events, count, graphs)
     _count_steps(graphs, family, num_entities, end)
     if family == SPATIAL_ORDER:
         left, right, matching = _pick_order(events, count, graphs, num_entities, kind, word)
-        if matching != _NONE:
-            _search(graphs, ABOVE, ABOVE, left, complexity)
-            _write_proof(graphs, left, right, proof)
         if not is_yes:
             left, right = right, left
     else:
         left, right, matching = _pick_membership(events, count, graphs, num_entities, end, kind, word)
-        if matching != _NONE:
-            size = _search(graphs, MEMBER, SUBSET, left, complexity)
-            if is_yes:
-                _write_proof(graphs, left, right, proof)
-            else:
-                _search_disjoint(graphs, size, complexity)
-                last = graphs[3][3, right]
-                _write_proof(graphs, left, last, proof)
-                proof[complexity - 1] = _disjointness(graphs, last, right)
+    if matching != _NONE:
+        _prove(graphs, family, is_yes, left, right, proof)
     query[0], query[1], query[2], query[3] = family, left, right, matching
     return matching != _NONE
+
+
+@kernel
+def _prove(graphs, family, is_yes, left, right, proof):  # type: ignore[no-untyped-def]
+    """Write the rows of a proof, (K,), of the answer to a question; return whether K events prove it, and no fewer."""
+    distances, last = graphs[2], graphs[3][3]
+    if family == SPATIAL_ORDER:
+        source, target = (left, right) if is_yes else (right, left)
+        _search(graphs, ABOVE, ABOVE, source, proof.size)
+        is_proven = distances[0, target] == proof.size
+        if is_proven:
+            _write_proof(graphs, source, target, proof)
+        return is_proven
+    size = _search(graphs, MEMBER, SUBSET, left, proof.size)
+    _search_disjoint(graphs, size, proof.size)
+    if is_yes:
+        is_proven = distances[0, right] == proof.size and distances[1, right] == _NONE
+        if is_proven:
+            _write_proof(graphs, left, right, proof)
+        return is_proven
+    is_proven = distances[0, right] == _NONE and distances[1, right] == proof.size and last[right] != _NONE
+    if is_proven:
+        _write_proof(graphs, left, last[right], proof)
+        proof[proof.size - 1] = _disjointness(graphs, last[right], right)
+    return is_proven
+
+
+@kernel
+def examine(sizes, events, count, graphs, query, is_yes, is_strict, keys, proof):  # type: ignore[no-untyped-def]
+    """Prove the answer to a given question, and count what a counterpart in another world must match.
+
+    Args:
+        sizes, events, count, graphs, proof: as in `ask`.
+        query: (4,) int32: family and both arguments; the last is not used.
+        is_yes: the answer.
+        is_strict: whether what is near in time to the arguments must not decide.
+        keys: (3, 2) uint64, written: the numbers of direct facts, and of facts two steps away, of both arguments.
+
+    Returns:
+        Whether K events prove the answer and no fewer do, and the strict demand is met.
+    """
+    family, left, right = np.int64(query[0]), np.int64(query[1]), np.int64(query[2])
+    read_graphs(events, count, graphs)
+    _count_steps(graphs, family, sizes[0, 0], sizes[0, 0] + sizes[0, 1])
+    for row in range(3):
+        keys[row, 0], keys[row, 1] = graphs[4][row, left], graphs[4][row, right]
+    if not _prove(graphs, family, is_yes, left, right, proof):
+        return False
+    return not is_strict or not _is_local(events, count, graphs, family, left, right)
 
 
 @kernel

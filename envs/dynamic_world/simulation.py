@@ -23,17 +23,18 @@ from veilgym.envs.dynamic_world.transitions import MAX_VARIABLES, Check, Draw, T
 EVENT_COLUMNS = 7
 """Of an event's row: time, form, then the arguments of the form; what a form lacks is 0."""
 
-SETUP, STEPS, QUERY = range(3)
+# Arguments of kernels are NumPy's integers: numba compiles a function anew for each Python integer that it is given.
+SETUP, STEPS, QUERY = np.int64(0), np.int64(1), np.int64(2)
 """Streams of words that a world draws from."""
 _STREAMS = np.uint64(4)
 
 _CHUNK = 64  # steps whose words are drawn at a time, two blocks of four words for each
 _LANES = 2 * _CHUNK
 
-_LOWEST_NUMBER, _NUM_NUMBERS = 10, 81
+_LOWEST_NUMBER, _NUM_NUMBERS = np.int64(10), np.int64(81)
 
 _MOVE, _ABOVE, _MEMBER, _SUBSET, _DISJOINT, _CONNECTED, _UPDATE_NUMBER, _SET_STATE = range(len(EVENT_FORMS))
-ABOVE, MEMBER, SUBSET, DISJOINT, CONNECTED = range(len(RELATIONS))
+ABOVE, MEMBER, SUBSET, DISJOINT, CONNECTED = np.arange(len(RELATIONS))
 _NUM_FLAGS = len(FLAGS)
 
 # The codes of the tables as plain integers, in the order of their enumerations.
@@ -134,9 +135,9 @@ def _meet(left, right):  # type: ignore[no-untyped-def]
 @kernel
 def set_up(sizes, state, key, index, attempt, initial):  # type: ignore[no-untyped-def]
     """Draw the initial state, and copy what of it can change to `initial`, (2 + F, N) int32: location, value, flags."""
-    symbols, degrees, facts, known, words, _ = state
-    degrees[:], facts[:], known[:], symbols[:] = 0, np.uint64(0), np.uint64(0), 0
-    counts, offsets = sizes[0], sizes[1]
+    symbols, words, counts, offsets = state[0], state[4], sizes[0], sizes[1]
+    symbols[:] = 0
+    _forget(sizes, state)
     num_shuffled, num_located, num_valued = counts[0] + counts[1], counts[0], counts[3]
     for i in range(num_shuffled):
         symbols[ORDER, i] = i
@@ -162,11 +163,30 @@ def set_up(sizes, state, key, index, attempt, initial):  # type: ignore[no-untyp
     for kind in range(2):
         for rank in range(counts[kind]):
             symbols[LEVEL, symbols[ORDER, offsets[kind] + rank]] = rank * sizes[2, kind] // counts[kind]
-    for member in range(counts[1]):
-        _put(known[0, offsets[1] + member], member)
     for row in range(initial.shape[0]):
         for symbol in range(initial.shape[1]):
             initial[row, symbol] = symbols[LOCATION + row, symbol]
+
+
+@kernel
+def _forget(sizes, state):  # type: ignore[no-untyped-def]
+    """Remove all facts; what remains known is that a set is in itself."""
+    degrees, facts, known = state[1], state[2], state[3]
+    degrees[:], facts[:], known[:] = 0, np.uint64(0), np.uint64(0)
+    for member in range(sizes[0, 1]):
+        _put(known[0, sizes[1, 1] + member], member)
+
+
+@kernel
+def replay(sizes, state, initial, events, count):  # type: ignore[no-untyped-def]
+    """Bring the state from the initial one, as `set_up` wrote it, to the end of the events. The levels stay."""
+    symbols = state[0]
+    _forget(sizes, state)
+    for row in range(initial.shape[0]):
+        for symbol in range(initial.shape[1]):
+            symbols[LOCATION + row, symbol] = initial[row, symbol]
+    for row in range(count):
+        _take_effect(sizes, state, events[row])
 
 
 @kernel

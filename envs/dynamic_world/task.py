@@ -56,10 +56,14 @@ DEFAULT_TRANSITIONS: dict[str, Transition] = {
     "set_state": Transition(100, 0.5),
 }
 
+PROVING_TRANSITIONS = ("above", "member", "subset", "disjoint")
+"""The transitions without which some family of questions would have no proofs."""
+
 
 def allocate(entity_count: int) -> Allocation:
     """Divide a number of entities as the default of 128 is divided: 7/16, 3/8, 1/16 and the rest."""
-    entities, sets, regions = entity_count * 7 // 16, entity_count * 3 // 8, max(2, entity_count // 16)
+    sets, regions = entity_count * 3 // 8, max(2, entity_count // 16)
+    entities = min(entity_count * 7 // 16, entity_count - sets - regions - 1)
     return Allocation(entities, sets, regions, entity_count - entities - sets - regions)
 
 
@@ -107,8 +111,10 @@ class Task:
                 _fail(f"transitions.{name}.weight", transition.weight, "a number from 0 to 1e6")
             if not 0 <= transition.probability <= 1:
                 _fail(f"transitions.{name}.probability", transition.probability, "a number from 0 to 1")
-        if not any(transition.weight for transition in self.transitions.values()):
-            _fail("transitions", "only weights of 0", "at least one positive weight")
+        for name in PROVING_TRANSITIONS:
+            for part, value in vars(self.transitions[name]).items():
+                if not value:
+                    _fail(f"transitions.{name}.{part}", value, "a positive number: proofs consist of these events")
 
     def _check_levels(self) -> None:
         if self.simulation_steps < self.complexity:

@@ -94,10 +94,11 @@ def load_task(source: TaskSource = None, **overrides: Any) -> Task:
         raise ValueError(f"task must be a path, a mapping, a Task or None, got {source!r} of type {kind}")
     if "entity_count" in given and given["entity_count"] != document.get("entity_count"):
         document = {name: value for name, value in document.items() if name != "allocation"}
-    return _build(convert({**document, **given}, TaskFile, "task field"))
+    levels = (source.entity_levels, source.set_levels) if isinstance(source, Task) else (0, 0)
+    return _build(convert({**document, **given}, TaskFile, "task field"), levels)
 
 
-def _build(file: TaskFile) -> Task:
+def _build(file: TaskFile, levels: tuple[int, int]) -> Task:
     allocation = allocate(file.entity_count)
     if file.allocation is not None:
         allocation = Allocation(**msgspec.to_builtins(file.allocation))
@@ -109,7 +110,11 @@ def _build(file: TaskFile) -> Task:
     transitions = {name: Transition(t.weight, t.probability) for name, t in file.transitions.items()}
     try:
         return Task(
-            complexity_of(file.length), file.simulation_steps, allocation, {**DEFAULT_TRANSITIONS, **transitions}
+            complexity_of(file.length),
+            file.simulation_steps,
+            allocation,
+            {**DEFAULT_TRANSITIONS, **transitions},
+            *levels,
         )
     except ValueError as error:
         raise ValueError(f"task field {error}") from None

@@ -19,6 +19,8 @@ def verify_proof(
     Raises:
         ValueError: the proof fails; the message says where.
     """
+    if answer not in payload.answer_options:
+        raise ValueError(f"proof of {answer!r}: allowed is {' or '.join(payload.answer_options)}")
     events = {event.id: event for event in payload.events}
     if len(proof_event_ids) != len(proof_facts) or not proof_facts:
         raise ValueError(f"proof: {len(proof_event_ids)} events and {len(proof_facts)} facts, allowed is one for each")

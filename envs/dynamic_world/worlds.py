@@ -16,14 +16,15 @@ from veilgym.envs.core.seeding import Split, check_seed, check_split, derive_key
 from veilgym.envs.dynamic_world import query, simulation
 from veilgym.envs.dynamic_world.grammar import FLAGS, PUBLIC_FAMILIES, HiddenProgram
 from veilgym.envs.dynamic_world.program import make_program
-from veilgym.envs.dynamic_world.query import ask
-from veilgym.envs.dynamic_world.simulation import QUERY, draw_words, run, set_up
+from veilgym.envs.dynamic_world.query import ask, examine
+from veilgym.envs.dynamic_world.simulation import LEVEL, QUERY, draw_words, replay, run, set_up
 from veilgym.envs.dynamic_world.task import Task
 from veilgym.envs.dynamic_world.transitions import compile_transitions
 
 FAMILY = "DynamicWorld-v0"
 
 _MOST_ATTEMPTS = 1000
+_FEWEST_ATTEMPTS, _MOST_WORK = 200, 1_000_000  # the latter in steps and symbols
 # More than half of the default worlds have a question of the strict kind, so that hardly any needs more attempts.
 _STRICT_ATTEMPTS = 20
 _TOP_BIT = np.uint64(31)
@@ -92,9 +93,36 @@ class Simulator:
     ) -> None:
         """`make`, into the rows of `worlds` where `which`; the rows of events after the last are 0."""
         arrays = worlds.initial, worlds.events, worlds.num_events, worlds.queries, worlds.is_yes, worlds.proofs
-        failed = _make(self._laws, self.state, self._graphs, keys, indices, which, *arrays)
+        most = _most_attempts(self.task)
+        failed = _make(self._laws, self.state, self._graphs, most, keys, indices, which, *arrays)
         if failed >= 0:
             _give_up(self.task, PUBLIC_FAMILIES[worlds.queries[failed, 0]])
+
+    def evolve(self, key: int, index: int, attempt: int, worlds: Worlds) -> None:
+        """Let the first world of a batch happen, without a question; the state is that at its end."""
+        arrays = worlds.initial[0], worlds.events[0]
+        place = np.uint64(key), np.uint64(index), attempt
+        worlds.num_events[0] = _evolve(self._laws, self.state, *place, *arrays)
+
+    def replay(self, worlds: Worlds, levels: NDArray[np.int32]) -> None:
+        """Bring the state to the end of the first world of a batch, whose symbols are on the given levels, (N,)."""
+        self.state[0][LEVEL] = levels
+        replay(self._laws[0], self.state, worlds.initial[0], worlds.events[0], worlds.num_events[0])
+
+    def examine(self, worlds: Worlds, is_strict: bool) -> tuple[bool, NDArray[np.uint64]]:
+        """Check the answer to the question about the first world of a batch, and write a shortest proof of it.
+
+        Returns:
+            Whether the question is as hard as asked; and (3, 2) numbers of facts around its arguments. See
+            `query.examine`.
+        """
+        keys, (query, is_yes, proof) = (
+            np.zeros((3, 2), np.uint64),
+            (worlds.queries[0], worlds.is_yes[0], worlds.proofs[0]),
+        )
+        events, count = worlds.events[0], worlds.num_events[0]
+        is_hard = examine(self._laws[0], events, count, self._graphs, query, is_yes, is_strict, keys, proof)
+        return bool(is_hard), keys
 
 
 def room_for(task: Task, batch: int) -> Worlds:
@@ -119,16 +147,27 @@ def sequence_key(task: Task, split: Split, seed: int) -> int:
     return derive_key(sequence_name(task), check_split(split), check_seed(seed))
 
 
+def _most_attempts(task: Task) -> int:
+    """How many worlds to try for one question: fewer where a world is large, so that failing takes a second or two."""
+    return min(_MOST_ATTEMPTS, _FEWEST_ATTEMPTS + _MOST_WORK // (task.allocation.total + task.simulation_steps))
+
+
 def _give_up(task: Task, family: str) -> NoReturn:
     raise ValueError(
-        f"no question of the family {family} with a proof of {task.complexity} events in {_MOST_ATTEMPTS} attempts "
-        f"at a world of {task.allocation.total} entities and {task.simulation_steps} steps: allowed is a smaller "
-        "length, or more steps for each entity"
+        f"no question of the family {family} with a proof of {task.complexity} events in {_most_attempts(task)} "
+        f"attempts at a world of {task.allocation.total} entities and {task.simulation_steps} steps: allowed is a "
+        "smaller length, or more steps for each entity"
     )
 
 
 @kernel
-def _make(laws, state, graphs, keys, indices, which, initial, events, num_events, queries, is_yes, proofs):  # type: ignore[no-untyped-def]
+def _evolve(laws, state, key, index, attempt, initial, events):  # type: ignore[no-untyped-def]
+    set_up(laws[0], state, key, index, attempt, initial)
+    return run(laws, state, key, index, attempt, events)
+
+
+@kernel
+def _make(laws, state, graphs, most, keys, indices, which, initial, events, num_events, queries, is_yes, proofs):  # type: ignore[no-untyped-def]
     """Make worlds until one fails; return its place in the batch, or -1 if none does."""
     sizes, words = laws[0], state[4]
     for i in range(keys.size):
@@ -139,9 +178,8 @@ def _make(laws, state, graphs, keys, indices, which, initial, events, num_events
         family, yes = np.int64(words[0, 0] >> _TOP_BIT) & 1, (words[1, 0] >> _TOP_BIT) & np.uint64(1) == 1
         queries[i, 0], is_yes[i] = family, yes
         found, attempt = False, 0
-        while not found and attempt < _MOST_ATTEMPTS:
-            set_up(sizes, state, keys[i], indices[i], attempt, initial[i])
-            num_events[i] = run(laws, state, keys[i], indices[i], attempt, events[i])
+        while not found and attempt < most:
+            num_events[i] = _evolve(laws, state, keys[i], indices[i], attempt, initial[i], events[i])
             draw_words(words, 1, keys[i], indices[i], attempt, QUERY, 1)
             kind = family, yes, proofs.shape[1], attempt < _STRICT_ATTEMPTS
             found = ask(sizes, events[i], num_events[i], graphs, kind, words[0, 0], queries[i], proofs[i])

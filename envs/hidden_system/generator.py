@@ -58,6 +58,8 @@ _PARTS = Probabilities.__struct_fields__
 _STATES = FIRST_FLAG_BIT << 1
 _MOST_TRIES = 20_000
 _HAIR = 1e-9
+# Arguments of kernels are NumPy's integers: numba compiles a function anew for each Python integer that it is given.
+_NO_EVENT, _NO_CONTROL, _FIRST, _PRESENT_SIDE = np.int64(-1), np.int64(0), np.int64(0), np.int64(1)
 # Rows of the working space for integers.
 _ORDER, _POSITION, _PART, _ATTRIBUTE, _QUERY, _CASE, _AGREEING, _ROWS = range(8)
 
@@ -154,9 +156,9 @@ def _count_twins(is_pivotal, draws, system, parameters, scratch):  # type: ignor
         _draw_levels(scratch[0], system[0], parameters[0][1])
         exact = _draw_query(system, parameters, scratch)
         if is_pivotal:
-            exact = _turn_level(exact, 1, system, parameters, scratch)
+            exact = _turn_level(exact, _PRESENT_SIDE, system, parameters, scratch)
         else:
-            exact = _turn_probability(1, system, parameters, scratch)
+            exact = _turn_probability(_PRESENT_SIDE, system, parameters, scratch)
         count += exact >= 0.0
     return count
 
@@ -261,7 +263,7 @@ def _turn_probability(favoured, system, parameters, scratch):  # type: ignore[no
     probability[position] = highest / numbers[3]
     high = _query_probability(system, parameters, scratch)
     rises = high > low
-    if not _favours(1 - rises, low, chances[0]) or not _favours(rises, high, chances[0]):
+    if not _favours(np.int64(1 - rises), low, chances[0]) or not _favours(np.int64(rises), high, chances[0]):
         return -1.0
     slope = (high - low) / (highest - lowest)
     count = 0
@@ -406,28 +408,28 @@ def _run_cases(table, system, parameters, scratch):  # type: ignore[no-untyped-d
     for code in range(n):
         if part[position[code]] == _ADD:
             carrier = code
-    case = 0
+    case = _FIRST
     for first in range(n):
-        _draw_case(0, scratch, parameters)
-        case = _run_case(case, first, -1, -1, table, system, parameters, scratch)
+        _draw_case(_NO_CONTROL, scratch, parameters)
+        case = _run_case(case, first, _NO_EVENT, _NO_EVENT, table, system, parameters, scratch)
     for first in range(n):
         for second in range(n):
             if first != second:
-                _draw_case(0, scratch, parameters)
-                case = _run_case(case, first, second, -1, table, system, parameters, scratch)
+                _draw_case(_NO_CONTROL, scratch, parameters)
+                case = _run_case(case, first, second, _NO_EVENT, table, system, parameters, scratch)
     for other in range(n):
         if other != carrier:
-            first, second, _ = _ordered(position, carrier, other, -1)
+            first, second, _ = _ordered(position, carrier, other, _NO_EVENT)
             for control in range(CONTROLS):
                 _draw_case(control, scratch, parameters)
-                case = _run_case(case, first, second, -1, table, system, parameters, scratch)
+                case = _run_case(case, first, second, _NO_EVENT, table, system, parameters, scratch)
                 _oppose(work[_CASE], parameters[0][1])
-                case = _run_case(case, first, second, -1, table, system, parameters, scratch)
+                case = _run_case(case, first, second, _NO_EVENT, table, system, parameters, scratch)
     for one in range(n):
         for other in range(one + 1, n):
             if one != carrier and other != carrier:
                 first, second, third = _ordered(position, carrier, one, other)
-                _draw_case(0, scratch, parameters)
+                _draw_case(_NO_CONTROL, scratch, parameters)
                 case = _run_case(case, first, second, third, table, system, parameters, scratch)
                 _oppose(work[_CASE], parameters[0][1])
                 case = _run_case(case, first, second, third, table, system, parameters, scratch)

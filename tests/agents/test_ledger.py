@@ -180,11 +180,12 @@ def test_ledger__without_scikit_learn(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "name"), [({"episodes": 0}, "episodes"), ({"training": 0}, "training"), ({"seed": -1}, "seed")]
+    ("arguments", "name"),
+    [({"episodes": 0}, "episodes"), ({"training": 99}, "training .* at least 100, got 99"), ({"seed": -1}, "seed")],
 )
 def test_ledger__mistakes(arguments, name):
     with pytest.raises(ValueError, match=name):
-        hidden.ledger(**{"episodes": 2, "training": 2, **arguments})
+        hidden.ledger(**{"episodes": 2, "training": 100, **arguments})
 
 
 @pytest.mark.skipif(not TABLE.exists(), reason="the table of this version has not been measured yet")

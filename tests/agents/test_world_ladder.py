@@ -428,8 +428,9 @@ def test_ledger__small():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "name"), [({"episodes": 0}, "episodes"), ({"training": 0}, "training"), ({"seed": -1}, "seed")]
+    ("arguments", "name"),
+    [({"episodes": 0}, "episodes"), ({"training": 99}, "training .* at least 100, got 99"), ({"seed": -1}, "seed")],
 )
 def test_ledger__mistakes(arguments, name):
     with pytest.raises(ValueError, match=name):
-        shortcuts.ledger(**{"episodes": 2, "training": 2, **arguments})
+        shortcuts.ledger(**{"episodes": 2, "training": 100, **arguments})

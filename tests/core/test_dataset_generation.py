@@ -143,6 +143,20 @@ def test_the_order_tells_neither_the_index_nor_its_parity() -> None:
         assert abs(np.corrcoef(places[1:] % 2, places[:-1] % 2)[0, 1]) < 0.03
 
 
+def test_the_answers_to_one_set_tell_nothing_of_another_of_the_same_seed() -> None:
+    count = 4000
+    others = ({"length": "long"}, {"task": {"trials": 50}}, {"split": "test"}, {"seed": 1})
+    plans = [plan_of(count), *(plan_of(count, **arguments) for arguments in others)]
+    # Labels alternate by the index, in each of the sets.
+    labels = [
+        np.array([blocks.shuffled(row, count, blocks.order_key(plan)) % 2 for row in range(count)]) for plan in plans
+    ]
+    for i, one in enumerate(labels):
+        for other in labels[:i]:
+            assert abs(np.corrcoef(one, other)[0, 1]) < 0.08  # five standard errors
+    assert blocks.order_key(plans[0]) == blocks.order_key(plan_of(count, storage="parquet"))
+
+
 def test_neither_order_nor_id_tells_the_answer(tmp_path: Path) -> None:
     count = 3000
     generate(plan_of(count, seed=11), tmp_path)
@@ -420,7 +434,7 @@ def test_a_full_disk(kind: str, made: Path, tmp_path: Path, monkeypatch: pytest.
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", full)
-        with pytest.raises(OSError, match=r"^cannot write '.*': No space left on device; what is done is kept"):
+        with pytest.raises(OSError, match=r"^cannot write '.*payloads\.jsonl': No space left on device; what is done is kept"):
             generate(plan_of(), tmp_path, block_size=7)
     assert not (tmp_path / "payloads.jsonl").exists()
     assert not (tmp_path / "manifest.json").exists()

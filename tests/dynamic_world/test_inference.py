@@ -105,6 +105,8 @@ def test_recorded_proofs_pass_the_checker(length: int, worlds: SimpleNamespace) 
         wrong = "NO" if world.gold_answer == "YES" else "YES"
         with pytest.raises(ValueError, match="does not decide"):
             verify_proof(payload, wrong, world.proof_event_ids, world.proof_facts)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="proof of 'MAYBE': allowed is YES or NO"):
+            verify_proof(payload, "MAYBE", world.proof_event_ids, world.proof_facts)  # type: ignore[arg-type]
 
 
 def test_the_checker_finds_every_damage(length: int, worlds: SimpleNamespace) -> None:

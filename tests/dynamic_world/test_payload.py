@@ -6,10 +6,17 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium as gym
+import numpy as np
+
+import veilgym  # noqa: F401 (registers the id)
 from veilgym.envs.core.records import to_json
 from veilgym.envs.dynamic_world.grammar import WorldSkeleton, decode
 from veilgym.envs.dynamic_world.inference import latest_values
+from veilgym.envs.dynamic_world.observation import decode as decode_observation
+from veilgym.envs.dynamic_world.observation import encode, observation_space
 from veilgym.envs.dynamic_world.payload import renderer_payload
+from veilgym.envs.dynamic_world.task import make_task
 
 PUBLIC = ["family", "complexity", "entity_types", "initial_observations", "events", "query", "answer_options"]
 
@@ -75,3 +82,18 @@ def test_latest_values_stop_at_the_time_of_the_question(worlds: SimpleNamespace)
     counter = event.arguments["counter"]
     assert just_before.numeric_values[counter] == event.arguments["before"]
     assert at_once.numeric_values[counter] == event.arguments["after"]
+
+
+def test_observations_hold_the_payload_without_loss(length: int, worlds: SimpleNamespace) -> None:
+    """And an env plays the worlds that are generated as records, in their order."""
+    task = make_task(length)
+    env = gym.make("DynamicWorld-v0", length=length, disable_env_checker=True)
+    observation, _ = env.reset(seed=5)
+    for world in worlds.records(length)[:10]:
+        payload = renderer_payload(world)
+        arrays = encode(payload, task)
+        assert observation_space(task).contains(arrays)
+        assert decode_observation(arrays, task) == payload
+        for key, array in observation.items():
+            np.testing.assert_array_equal(array, arrays[key])
+        observation, _ = env.reset()

@@ -1,12 +1,14 @@
 """The rows of a data set, made in blocks by a pure function.
 
 A row is a record with an opaque id, a digest of the public content. Rows do not come in the order of the indices, which
-would tell the label of a balanced family, but in an order keyed by the seed.
+would tell the label of a balanced family, but in an order keyed by the seed and all that the set consists of.
 """
 
 from __future__ import annotations
 
 import hashlib
+
+import msgspec
 
 from veilgym.envs.core.dataset.plan import Plan
 from veilgym.envs.core.family import load_family
@@ -27,7 +29,7 @@ def block(plan: Plan, first: int, count: int) -> dict[str, bytes]:
     A pure function: of the plan and the two numbers, in any process and on any machine.
     """
     family = load_family(plan.family)
-    key = derive_key("order", plan.family, plan.split, plan.seed)
+    key = order_key(plan)
     indices = [shuffled(row, plan.count, key) for row in range(first, first + count)]
     lines: dict[str, list[bytes]] = {kind: [] for kind in KINDS}
     for skeleton in family.records(plan.parameters, plan.seed, plan.split, indices):
@@ -36,6 +38,16 @@ def block(plan: Plan, first: int, count: int) -> dict[str, bytes]:
         for kind, record in ((SKELETONS, skeleton), (PAYLOADS, payload)):
             lines[kind].append(b'{"id":"%s","%s":%s}\n' % (row_id.encode(), FIELD[kind].encode(), to_json(record)))
     return {kind: b"".join(rows) for kind, rows in lines.items()}
+
+
+def order_key(plan: Plan) -> int:
+    """The key of the order of rows.
+
+    It depends on the parameters too: with one order for short and long problems of a seed, whose labels alternate by
+    the index in both, the answers to the ones would be those to the others.
+    """
+    task = hashlib.blake2b(msgspec.json.encode(plan.parameters, order="deterministic"), digest_size=16).hexdigest()
+    return derive_key("order", plan.family, task, plan.split, plan.seed, plan.count)
 
 
 def shuffled(row: int, count: int, key: int) -> int:

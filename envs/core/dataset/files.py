@@ -42,9 +42,11 @@ def whole(path: Path) -> Iterator[BinaryIO]:
         with partial.open("wb") as file:
             yield file
         partial.replace(path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             partial.unlink()
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # a full disk does not say which file it was
         raise
 
 
