@@ -33,8 +33,8 @@ class Blocks(NamedTuple):
 def read_reply(reply: str, symbols: Sequence[str], wants_names: bool) -> Blocks:
     """Read a reply: blocks with a heading each, the names only where they are wanted.
 
-    Of a reply with thoughts, what follows them counts. What stands before the first heading is not part of the rendering; all that follows LINES is. Where no names are
-    wanted, a reply without a heading is all lines.
+    Of a reply with thoughts, what follows them counts. What stands before the first heading is not part of the
+    rendering; all that follows LINES is. Where no names are wanted, a reply without a heading is all lines.
 
     Args:
         reply: The model's text.
