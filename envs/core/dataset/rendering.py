@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +54,41 @@ def render(
     Raises:
         ValueError: there is no such skin, no data set, problems are there already, or the payloads are damaged.
     """
-    manifest = read_manifest(folder)
-    family, path = manifest.problem_family, folder / manifest.problems
+    family = read_manifest(folder).problem_family
     check_skin(skin, (*family.skins, MIXED))
+    manifest = open_payloads(folder, force)
+    return write_problems(folder, manifest, skin, _lines(folder / manifest.payloads, family, skin, progress), note)
+
+
+def open_payloads(folder: Path, force: bool) -> Manifest:
+    """The manifest of a data set whose payloads are whole.
+
+    Raises:
+        ValueError: there is no data set, its payloads are damaged, or problems are there already and `force` is false.
+    """
+    manifest = read_manifest(folder)
+    path = folder / manifest.problems
     if path.exists() and not force:
         raise ValueError(f"{str(path)!r} exists; --force replaces it")
     verify(folder, manifest, manifest.payloads)
+    return manifest
+
+
+def write_problems(
+    folder: Path, manifest: Manifest, skin: str, lines: Iterable[bytes], note: Callable[[str], None]
+) -> Manifest:
+    """Write the file of problems and enter it in the manifest and the card.
+
+    Args:
+        folder: The data set.
+        manifest: Its manifest.
+        skin: What the manifest calls the surface.
+        lines: A `Problem` as JSON each.
+        note: As for `render`.
+    """
+    path = folder / manifest.problems
     remove_partial(path)
-    write_rows(path, _lines(folder / manifest.payloads, family, skin, progress))
+    write_rows(path, lines)
     files = {**manifest.files, manifest.problems: digest_of(path)}
     rendered = msgspec.structs.replace(manifest, files=files, skin=skin)
     write_manifest(folder, rendered)

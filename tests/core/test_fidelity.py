@@ -1,0 +1,674 @@
+"""The verifier accepts every rendering of our own prose and catches every kind of mutation of it, by its code.
+
+`VEILGYM_FIDELITY_CASES=500` runs the mutations at full size.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from veilgym.envs.core.fidelity import Code
+from veilgym.envs.core.prose import Rendering
+from veilgym.envs.dynamic_world import fidelity as world_fidelity
+from veilgym.envs.dynamic_world import prose as world_prose
+from veilgym.envs.dynamic_world.generator import generate_worlds
+from veilgym.envs.dynamic_world.payload import renderer_payload as world_payload
+from veilgym.envs.hidden_system import fidelity as system_fidelity
+from veilgym.envs.hidden_system import prose as system_prose
+from veilgym.envs.hidden_system.payload import renderer_payload as system_payload
+from veilgym.envs.hidden_system.skeletons import generate_skeletons
+
+CASES = int(os.environ.get("VEILGYM_FIDELITY_CASES", "6"))
+ID = re.compile(r"\W*(C\d+|I\d{4,}|V\d{5,}|Q)\b\W*")
+FAMILIES = ("hidden-system", "dynamic-world")
+SPECIAL = {  # per family: fidelity.check, render, skins
+    "hidden-system": (system_fidelity.check, system_prose.render, system_prose.SKINS),
+    "dynamic-world": (world_fidelity.check, world_prose.render, world_prose.SKINS),
+}
+
+
+@cache
+def payloads(family: str) -> list[Any]:
+    if family == "hidden-system":
+        return [system_payload(s) for length in ("short", "medium") for s in generate_skeletons(4, length, seed=3)]
+    worlds = islice(generate_worlds(8, "short", 3, entity_count=40, simulation_steps=160), 8)
+    return [world_payload(world) for world in worlds]
+
+
+@cache
+def renderings(family: str) -> list[tuple[Any, Rendering]]:
+    _, render, skins = SPECIAL[family]
+    return [(payload, render(payload, skin)) for payload in payloads(family) for skin in skins]
+
+
+def check(family: str, payload: Any, text: str, names: dict[str, str]) -> set[Code]:
+    return {fault.code for fault in SPECIAL[family][0](payload, text, names)}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_faithful_renderings_have_no_fault(family: str) -> None:
+    for payload, rendering in renderings(family):
+        faults = SPECIAL[family][0](payload, rendering.text, rendering.names)
+        assert faults == [], rendering.skin
+
+
+class Case:
+    """A rendering to be mutated: its lines, those of records, and a generator to choose with."""
+
+    def __init__(self, family: str, payload: Any, rendering: Rendering, rng: np.random.Generator) -> None:
+        self.family, self.payload, self.rng = family, payload, rng
+        self.lines, self.names = rendering.text.split("\n"), dict(rendering.names)
+        marked = [(i, m[1]) for i, line in enumerate(self.lines) if (m := ID.match(line))]
+        self.places = {name: i for i, name in marked if name != "Q"}
+        if family == "hidden-system":
+            self.records = {case.id: case for case in payload.support_cases}
+            self.query_line = next(i for i, name in marked if name == "Q")
+        else:
+            self.records = {record.id: record for record in [*payload.initial_observations, *payload.events]}
+            self.query_line = next(i for i, line in enumerate(self.lines) if line.startswith("Question"))
+        assert list(self.places) == list(self.records)
+
+    def pick(self, wanted: Callable[[Any], bool] = lambda record: True) -> str | None:
+        """A record, drawn."""
+        found = [name for name, record in self.records.items() if wanted(record)]
+        return found[self.rng.integers(len(found))] if found else None
+
+    def line(self, name: str) -> str:
+        return self.lines[self.places[name]]
+
+    def body(self, name: str) -> str:
+        return ID.sub("", self.line(name), count=1)
+
+    def put(self, name: str, body: str) -> str:
+        """The text in which a record's line, after its id, reads `body`."""
+        prefix = self.line(name)[: len(self.line(name)) - len(self.body(name))]
+        return self.with_line(self.places[name], prefix + body)
+
+    def with_line(self, place: int, line: str) -> str:
+        return "\n".join([*self.lines[:place], line, *self.lines[place + 1 :]])
+
+    def add(self, line: str, place: int | None = None) -> str:
+        place = int(self.rng.integers(len(self.lines) + 1)) if place is None else place
+        return "\n".join([*self.lines[:place], line, *self.lines[place:]])
+
+    def symbols(self, name: str) -> list[str]:
+        """The symbols that a record names, without repetition."""
+        record = self.records[name]
+        if self.family == "hidden-system":
+            return list(dict.fromkeys([*record.events, *record.attributes]))
+        found = record.participants if hasattr(record, "participants") else record.arguments
+        return [symbol for symbol in found if symbol in self.names]
+
+    def numbers(self, name: str) -> list[re.Match[str]]:
+        return list(re.finditer(r"(?<![\w-])\d+\b", self.body(name)))
+
+    def choose(self, items: Any) -> Any:
+        return items[self.rng.integers(len(items))]
+
+    def kind(self, record: Any) -> str:
+        return str(getattr(record, "relation", None) or record.arguments.get("relation", record.kind))
+
+
+def swap(text: str, one: str, other: str) -> str:
+    return re.sub(rf"\b({re.escape(one)}|{re.escape(other)})\b", lambda m: other if m[1] == one else one, text)
+
+
+Mutated = tuple[str, set[Code]] | None
+MUTATIONS: dict[str, tuple[str, Callable[[Case], Mutated]]] = {}
+
+
+def mutation(families: str) -> Callable[[Callable[[Case], Mutated]], Callable[[Case], Mutated]]:
+    def enter(function: Callable[[Case], Mutated]) -> Callable[[Case], Mutated]:
+        MUTATIONS[function.__name__] = families, function
+        return function
+
+    return enter
+
+
+BOTH = " ".join(FAMILIES)
+SYSTEMS, WORLDS = FAMILIES
+
+
+@mutation(BOTH)
+def drop_line(case: Case) -> Mutated:
+    place = case.places[case.pick()]
+    return "\n".join(case.lines[:place] + case.lines[place + 1 :]), {Code.ID_MISSING}
+
+
+@mutation(BOTH)
+def drop_id(case: Case) -> Mutated:
+    name = case.pick()
+    return case.with_line(case.places[name], case.body(name)), {Code.ID_MISSING}
+
+
+@mutation(BOTH)
+def duplicate_line(case: Case) -> Mutated:
+    return case.add(case.line(case.pick())), {Code.ID_DUPLICATED}
+
+
+@mutation(BOTH)
+def swap_lines(case: Case) -> Mutated:
+    one, other = case.pick(), case.pick()
+    if one == other:
+        return None
+    lines = list(case.lines)
+    i, j = case.places[one], case.places[other]
+    lines[i], lines[j] = lines[j], lines[i]
+    return "\n".join(lines), {Code.ID_ORDER}
+
+
+@mutation(BOTH)
+def join_lines(case: Case) -> Mutated:
+    names = list(case.places)
+    i = int(case.rng.integers(len(names) - 1))
+    place = case.places[names[i]]
+    if case.places[names[i + 1]] != place + 1:
+        return None
+    joined = case.lines[place] + " " + case.lines[place + 1]
+    return "\n".join([*case.lines[:place], joined, *case.lines[place + 2 :]]), {Code.ID_SHARES_LINE}
+
+
+@mutation(BOTH)
+def break_line(case: Case) -> Mutated:
+    name = case.pick()
+    words = case.body(name).split(" ")
+    half = len(words) // 2
+    codes = {
+        Code.PARTICIPANT_MISSING,
+        Code.NUMBER_MISSING,
+        Code.LABEL_MISSING,
+        Code.RELATION_MISSING,
+        Code.STRAY_EVIDENCE,
+    }
+    return case.put(name, " ".join(words[:half]) + "\n" + " ".join(words[half:])), codes | {Code.DIRECTION_UNCLEAR}
+
+
+@mutation(BOTH)
+def invent_line(case: Case) -> Mutated:
+    name = "C999" if case.family == SYSTEMS else "V99999"
+    return case.add(f"{name}: {case.body(case.pick())}"), {Code.ID_UNKNOWN}
+
+
+@mutation(BOTH)
+def swap_contents(case: Case) -> Mutated:
+    one, other = case.pick(), case.pick()
+    a, b = case.records[one], case.records[other]
+    told = [(r.events, r.attributes, r.observed_present) if case.family == SYSTEMS else r.arguments for r in (a, b)]
+    if told[0] == told[1]:
+        return None
+    lines = list(case.lines)
+    lines[case.places[one]] = f"{one}: {case.body(other)}"
+    lines[case.places[other]] = f"{other}: {case.body(one)}"
+    wrong = {Code.PARTICIPANT_MISSING, Code.NUMBER_MISSING, Code.NUMBER_WRONG, Code.EVENT_ORDER, Code.RELATION_EXTRA}
+    return "\n".join(lines), wrong | {Code.DIRECTION, Code.RELATION_MISSING}
+
+
+@mutation(BOTH)
+def drop_name(case: Case) -> Mutated:
+    name = case.pick()
+    called = case.names[case.choose(case.symbols(name))]
+    return case.put(name, re.sub(rf"\b{re.escape(called)}\b", "it", case.body(name), count=1)), {
+        Code.PARTICIPANT_MISSING
+    }
+
+
+@mutation(BOTH)
+def rename_mention(case: Case) -> Mutated:
+    name = case.pick()
+    called = case.names[case.choose(case.symbols(name))]
+    body = re.sub(rf"\b{re.escape(called)}\b", "Zorblax Quorn", case.body(name), count=1)
+    return case.put(name, body), {Code.PARTICIPANT_MISSING}
+
+
+@mutation(BOTH)
+def abbreviate_mention(case: Case) -> Mutated:
+    name = case.pick()
+    called = case.names[case.choose(case.symbols(name))]
+    if " " not in called:
+        return None
+    body = re.sub(rf"\b{re.escape(called)}\b", called.split()[-1], case.body(name), count=1)
+    return case.put(name, body), {Code.PARTICIPANT_MISSING}
+
+
+@mutation(BOTH)
+def replace_name(case: Case) -> Mutated:
+    name = case.pick()
+    symbol = case.choose(case.symbols(name))
+    others = [other for other in case.names if other not in case.symbols(name)]
+    if not others:
+        return None
+    body = swap(case.body(name), case.names[symbol], case.names[case.choose(others)])
+    return case.put(name, body), {Code.PARTICIPANT_MISSING, Code.PARTICIPANT_EXTRA}
+
+
+@mutation(BOTH)
+def mention_another(case: Case) -> Mutated:
+    name = case.pick()
+    others = [other for other in case.names if other not in case.symbols(name)]
+    if not others:
+        return None
+    return case.put(name, f"{case.body(name)} Beside {case.names[case.choose(others)]}."), {Code.PARTICIPANT_EXTRA}
+
+
+@mutation(BOTH)
+def negate(case: Case) -> Mutated:
+    name = case.pick()
+    body = case.body(name)
+    forms = [f"It is not so that {body}", f"{body} None of this holds.", f"{body} It never happened."]
+    if re.search(r"\b(is|was)\b", body):
+        forms += [re.sub(r"\b(is|was)\b", r"\1 not", body, count=1), re.sub(r"\b(is|was)\b", r"\1n't", body, count=1)]
+    return case.put(name, case.choose(forms)), {Code.NEGATED}
+
+
+@mutation(BOTH)
+def hedge(case: Case) -> Mutated:
+    name = case.pick()
+    return case.put(name, f"{case.choose(['Perhaps', 'It seems that', 'If so,'])} {case.body(name)}"), {Code.HEDGED}
+
+
+@mutation(BOTH)
+def round_number(case: Case) -> Mutated:
+    name = case.pick(lambda record: True)
+    numbers = case.numbers(name)
+    if not numbers:
+        return None
+    found, body = case.choose(numbers), case.body(name)
+    about = case.choose(["about", "roughly", "around", "nearly", "some", "at least", "over", "approximately", "~"])
+    return case.put(name, f"{body[: found.start()]}{about} {found[0]}{body[found.end() :]}"), {Code.ROUNDED}
+
+
+@mutation(BOTH)
+def change_number(case: Case) -> Mutated:
+    name = case.pick()
+    numbers = case.numbers(name)
+    if not numbers:
+        return None
+    found, body = case.choose(numbers), case.body(name)
+    changed = str(int(found[0]) + int(case.choose([1, 2, 3, 7, 10, 100])))
+    wrong = {Code.NUMBER_WRONG, Code.NUMBER_EXTRA, Code.NUMBER_MISSING}
+    return case.put(name, body[: found.start()] + changed + body[found.end() :]), wrong
+
+
+@mutation(BOTH)
+def drop_number(case: Case) -> Mutated:
+    name = case.pick()
+    numbers = case.numbers(name)
+    if not numbers:
+        return None
+    found, body = case.choose(numbers), case.body(name)
+    return case.put(name, body[: found.start()] + body[found.end() :]), {Code.NUMBER_MISSING, Code.NUMBER_UNCLEAR}
+
+
+@mutation(BOTH)
+def spell_number(case: Case) -> Mutated:
+    name = case.pick()
+    numbers = case.numbers(name)
+    if not numbers:
+        return None
+    found, body = case.choose(numbers), case.body(name)
+    return case.put(name, f"{body[: found.start()]}forty-one{body[found.end() :]}"), {Code.NUMBER_WORD}
+
+
+@mutation(BOTH)
+def respell_number(case: Case) -> Mutated:
+    name = case.pick()
+    numbers = case.numbers(name)
+    if not numbers:
+        return None
+    found, body = case.choose(numbers), case.body(name)
+    other = case.choose([f"{found[0]}.0", f"0{found[0]}", f"{found[0]}.5", f"{found[0]},000", f"{found[0]}\u00bd"])
+    return case.put(name, body[: found.start()] + other + body[found.end() :]), {Code.NUMBER_FORM}
+
+
+@mutation(BOTH)
+def add_number(case: Case) -> Mutated:
+    name = case.pick()
+    wrong = {Code.NUMBER_EXTRA, Code.NUMBER_WRONG, Code.NUMBER_UNCLEAR}
+    return case.put(name, f"{case.body(name)} Noted on page 2718."), wrong
+
+
+@mutation(BOTH)
+def claim_law(case: Case) -> Mutated:
+    name = case.pick()
+    called = case.names[case.choose(case.symbols(name))]
+    more = case.choose(["This always happens.", "That is because of it.", "It causes this.", "So it must be."])
+    if case.rng.random() < 0.5:
+        return case.put(name, f"{case.body(name)} {more}"), {Code.LAW_CLAIMED}
+    return case.add(f"In general, {called} causes this."), {Code.LAW_CLAIMED}
+
+
+@mutation(BOTH)
+def give_answer(case: Case) -> Mutated:
+    option = case.choose(case.payload.answer_options)
+    said = case.choose([f"The answer is {option}.", f"Answer: {option}", f"**{option}**", f"(It turned out {option}.)"])
+    return case.add(said), {Code.ANSWER_GIVEN}
+
+
+@mutation(BOTH)
+def give_answer_in_query(case: Case) -> Mutated:
+    option = case.choose(case.payload.answer_options)
+    line = f"{case.lines[case.query_line]} It is {option}."
+    return case.with_line(case.query_line, line), {Code.QUERY_ASSERTED}
+
+
+@mutation(BOTH)
+def give_probability(case: Case) -> Mutated:
+    called = case.names[case.choose(sorted(case.names))]
+    said = case.choose(
+        [
+            f"With {called} the probability is high.",
+            f"{called} is very likely to work.",
+            f"There is a good chance that {called} does it.",
+        ]
+    )
+    return case.add(said), {Code.PROBABILITY_GIVEN}
+
+
+@mutation(SYSTEMS)
+def give_rule_probability(case: Case) -> Mutated:
+    called = case.names[case.choose(case.payload.event_vocabulary)]
+    said = case.choose([f"R2: {called} works at 0.83.", f"{called} acts in 83% of runs.", f"R1 goes with {called}."])
+    return case.add(said), {Code.NUMBER_FORM, Code.NUMBER_EXTRA, Code.STRAY_EVIDENCE, Code.FORBIDDEN_TERM}
+
+
+@mutation(BOTH)
+def give_hidden_term(case: Case) -> Mutated:
+    name = case.pick()
+    called = case.names[case.choose(case.symbols(name))]
+    term = case.choose(["rule", "hidden", "latent", "mechanism", "gold"])
+    if case.rng.random() < 0.5:
+        return case.put(name, f"{case.body(name)} ({term})"), {Code.FORBIDDEN_TERM}
+    return case.add(f"The {term} of {called}."), {Code.FORBIDDEN_TERM}
+
+
+@mutation(SYSTEMS)
+def give_flag(case: Case) -> Mutated:
+    called = case.names[case.choose(case.payload.event_vocabulary)]
+    return case.add(f"{called} sets a flag that a later step needs."), {Code.FORBIDDEN_TERM}
+
+
+@mutation(WORLDS)
+def give_level(case: Case) -> Mutated:
+    name = case.pick()
+    return case.put(name, f"{case.body(name)} (level three)"), {Code.FORBIDDEN_TERM}
+
+
+@mutation(BOTH)
+def swap_options(case: Case) -> Mutated:
+    lines, options = list(case.lines), case.payload.answer_options
+    for place in range(case.query_line, len(lines)):
+        lines[place] = swap(lines[place], *options)
+    return "\n".join(lines), {Code.OPTION_ORDER}
+
+
+@mutation(BOTH)
+def drop_options(case: Case) -> Mutated:
+    lines, options = list(case.lines), case.payload.answer_options
+    for place in range(case.query_line, len(lines)):
+        lines[place] = re.sub(rf"\b({'|'.join(options)})\b", "this", lines[place])
+    return "\n".join(lines), {Code.LABEL_MISSING}
+
+
+@mutation(BOTH)
+def drop_query(case: Case) -> Mutated:
+    return "\n".join(case.lines[: case.query_line]), {Code.QUERY_MISSING}
+
+
+@mutation(SYSTEMS)
+def assert_query(case: Case) -> Mutated:
+    line = re.sub(r"Which .*?\?", "The outcome was present.", case.lines[case.query_line])
+    if case.rng.random() < 0.5:
+        line = line.replace("The outcome was present.", "")
+    return case.with_line(case.query_line, line), {Code.QUERY_ASSERTED}
+
+
+@mutation(WORLDS)
+def assert_query_of_world(case: Case) -> Mutated:
+    one, other = (case.names[symbol] for symbol in case.payload.query.arguments)
+    word = "above" if case.payload.query.predicate == "ABOVE" else "a member of"
+    said = f"{one} is {word} {other}."
+    if case.rng.random() < 0.5:
+        return case.with_line(case.query_line, f"Question: {said}"), {Code.QUERY_ASSERTED}
+    return case.add(said), {Code.QUERY_ASSERTED}
+
+
+@mutation(SYSTEMS)
+def change_query_level(case: Case) -> Mutated:
+    line = case.lines[case.query_line]
+    numbers = list(re.finditer(r"(?<![\w-])\d+\b", line))
+    found = case.choose(numbers)
+    return case.with_line(case.query_line, line[: found.start()] + "77" + line[found.end() :]), {Code.NUMBER_WRONG}
+
+
+@mutation(SYSTEMS)
+def change_legend(case: Case) -> Mutated:
+    place = next(i for i, line in enumerate(case.lines) if re.search(r"\(\d+ or \d+\)", line))
+    line = case.lines[place]
+    found = case.choose(list(re.finditer(r"\b\d+\b", line)))
+    changed = str(int(found[0]) + 5)
+    return case.with_line(place, line[: found.start()] + changed + line[found.end() :]), {Code.NUMBER_WRONG}
+
+
+@mutation(SYSTEMS)
+def show_query_as_history(case: Case) -> Mutated:
+    name = case.pick()
+    query = case.payload.query_case
+    steps = ", then ".join(case.names[event] for event in query.events)
+    levels = ", ".join(f"{case.names[key]} {level}" for key, level in query.attributes.items())
+    said = f"With {levels}, {steps}: present in 40 of 48 runs, absent in 8"
+    if case.rng.random() < 0.5:
+        return case.add(said), {Code.STRAY_EVIDENCE}
+    return case.put(name, said), {Code.PARTICIPANT_EXTRA}
+
+
+@mutation(SYSTEMS)
+def swap_events(case: Case) -> Mutated:
+    name = case.pick(lambda record: len(set(record.events)) > 1)
+    events = list(dict.fromkeys(case.records[name].events))
+    one, other = (case.names[event] for event in events[:2])
+    return case.put(name, swap(case.body(name), one, other)), {Code.EVENT_ORDER}
+
+
+@mutation(SYSTEMS)
+def turn_order_round(case: Case) -> Mutated:
+    name = case.pick(lambda record: len(record.events) > 1)
+    body = case.body(name)
+    joined = case.choose(["preceded by", "before which there was", "or", "together with", "rather than", "after"])
+    changed = re.sub(r", and then|, then| and then| followed by| ->", f" {joined}", body, count=1)
+    return case.put(name, changed), {Code.EVENT_ORDER_UNCLEAR}
+
+
+@mutation(SYSTEMS)
+def swap_levels(case: Case) -> Mutated:
+    name = case.pick(lambda record: len(set(record.attributes.values())) > 1)
+    if name is None:
+        return None
+    levels = sorted(case.records[name].attributes.items(), key=lambda item: item[1])
+    (one, low), (other, high) = levels[0], levels[-1]
+    body = case.body(name)
+    for symbol, new in ((one, high), (other, low)):
+        body = re.sub(rf"(\b{re.escape(case.names[symbol])}\b(?: =)? )\d+", rf"\g<1>{new}", body)
+    return case.put(name, body), {Code.NUMBER_WRONG}
+
+
+@mutation(SYSTEMS)
+def swap_counts(case: Case) -> Mutated:
+    name = case.pick(lambda record: record.observed_present != record.observed_absent)
+    return case.put(name, swap(case.body(name), "present", "absent")), {Code.NUMBER_WRONG}
+
+
+@mutation(SYSTEMS)
+def percentage(case: Case) -> Mutated:
+    name = case.pick()
+    record = case.records[name]
+    share = f"{100 * record.observed_present // record.trials}%"
+    body = re.sub(
+        rf"\b{record.observed_present}\b(?! or)(?=( of| and|,|;|\.| ended| had))", share, case.body(name), count=1
+    )
+    return (case.put(name, body), {Code.ROUNDED}) if share in body else None
+
+
+@mutation(SYSTEMS)
+def collapse(case: Case) -> Mutated:
+    name = case.pick()
+    record = case.records[name]
+    steps = ", then ".join(case.names[event] for event in record.events)
+    levels = ", ".join(f"{case.names[key]} {level}" for key, level in record.attributes.items())
+    return case.put(name, f"With {levels}, {steps}: present."), {Code.NUMBER_MISSING, Code.LABEL_MISSING}
+
+
+@mutation(WORLDS)
+def reverse_relation(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) in ("ABOVE", "SUBSET", "MEMBER"))
+    one, other = (case.names[symbol] for symbol in case.symbols(name)[:2])
+    return case.put(name, swap(case.body(name), one, other)), {Code.DIRECTION}
+
+
+@mutation(WORLDS)
+def reverse_word(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) == "ABOVE")
+    words = "above|higher than|superior to|senior to|ahead of|more urgent than|of higher priority than"
+    backward = "below|lower than|inferior to|junior to|behind|less urgent than|of lower priority than"
+    body = case.body(name)
+    if re.search(rf"\b({words})\b", body):
+        return case.put(name, re.sub(rf"\b({words})\b", "below", body)), {Code.DIRECTION}
+    return case.put(name, re.sub(rf"\b({backward})\b", "above", body)), {Code.DIRECTION}
+
+
+@mutation(WORLDS)
+def reverse_query(case: Case) -> Mutated:
+    one, other = (case.names[symbol] for symbol in case.payload.query.arguments)
+    return case.with_line(case.query_line, swap(case.lines[case.query_line], one, other)), {Code.DIRECTION}
+
+
+@mutation(WORLDS)
+def reverse_move(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) == "MOVE")
+    arguments = case.records[name].arguments
+    one, other = case.names[arguments["origin"]], case.names[arguments["destination"]]
+    return case.put(name, swap(case.body(name), one, other)), {Code.DIRECTION}
+
+
+@mutation(WORLDS)
+def reverse_place(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) == "LOCATED_IN")
+    one, other = (case.names[symbol] for symbol in case.symbols(name))
+    return case.put(name, swap(case.body(name), one, other)), {Code.DIRECTION, Code.RELATION_MISSING}
+
+
+@mutation(WORLDS)
+def reverse_update(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) == "UPDATE_NUMBER")
+    up = "increased by|plus|rose by|climbed by|grew by|was credited with|went up by|was raised by"
+    down = "decreased by|minus|fell by|dropped by|shrank by|was debited with|went down by|was lowered by"
+    body = case.body(name)
+    changed = re.sub(up, "minus", body) if re.search(up, body) else re.sub(down, "plus", body)
+    return case.put(name, changed), {Code.DIRECTION}
+
+
+@mutation(WORLDS)
+def swap_before_and_after(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) == "UPDATE_NUMBER")
+    arguments = case.records[name].arguments
+    return case.put(name, swap(case.body(name), str(arguments["before"]), str(arguments["after"]))), {Code.NUMBER_WRONG}
+
+
+@mutation(WORLDS)
+def swap_states(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) == "SET_STATE")
+    body = case.body(name)
+    words = [("ticked", "crossed out"), ("raised", "lowered"), ("true", "false"), ("on", "off")]
+    one, other = next(pair for pair in words if all(re.search(rf"\b{word}\b", body) for word in pair))
+    pattern = rf"\b((?:from|to|now|was|previously) )({one}|{other})\b"
+    return case.put(name, re.sub(pattern, lambda m: m[1] + (other if m[2] == one else one), body)), {Code.DIRECTION}
+
+
+@mutation(WORLDS)
+def change_flag(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) == "SET_STATE")
+    return case.put(name, swap(case.body(name), "active", "sealed")), {Code.RELATION_EXTRA}
+
+
+@mutation(WORLDS)
+def change_relation(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) in ("SUBSET", "DISJOINT"))
+    one, other = (case.names[symbol] for symbol in case.symbols(name))
+    word = "disjoint from" if case.kind(case.records[name]) == "SUBSET" else "a subset of"
+    return case.put(name, f"{one} is {word} {other}"), {Code.RELATION_EXTRA, Code.RELATION_MISSING}
+
+
+@mutation(WORLDS)
+def unknown_relation(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) in ("ABOVE", "MEMBER", "SUBSET", "DISJOINT", "CONNECTED"))
+    called = [case.names[symbol] for symbol in case.symbols(name)]
+    return case.put(name, f"{called[0]} met {' and '.join(called[1:])}"), {Code.RELATION_MISSING}
+
+
+@mutation(WORLDS)
+def end_relation(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) in ("MEMBER", "CONNECTED", "SUBSET"))
+    ended = case.choose(["is no longer", "resigned as", "is now the former"])
+    return case.put(name, re.sub(r"\bis\b( now)?|turns out to be|was(?! found)", ended, case.body(name), count=1)), {
+        Code.NEGATED
+    }
+
+
+@mutation(WORLDS)
+def stray_fact(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) in ("ABOVE", "MEMBER", "SUBSET"))
+    return case.add(f"Also, {case.body(name)}"), {Code.STRAY_EVIDENCE, Code.QUERY_ASSERTED}
+
+
+@mutation(BOTH)
+def hide_a_character(case: Case) -> Mutated:
+    name = case.pick()
+    return case.put(name, case.body(name).replace(" ", " \u200b", 1)), {Code.UNREADABLE}
+
+
+@pytest.mark.parametrize(
+    ("family", "kind"), [(family, kind) for kind, (families, _) in MUTATIONS.items() for family in families.split()]
+)
+def test_every_mutation_is_caught(family: str, kind: str) -> None:
+    rng = np.random.default_rng([17, *kind.encode()])
+    mutate, done, tried = MUTATIONS[kind][1], 0, 0
+    pool = renderings(family)
+    while done < CASES:
+        tried += 1
+        assert tried <= 20 * CASES + 100
+        payload, rendering = pool[rng.integers(len(pool))]
+        case = Case(family, payload, rendering, rng)
+        mutated = mutate(case)
+        if mutated is None:
+            continue
+        text, expected = mutated
+        assert text != rendering.text
+        codes = check(family, payload, text, case.names)
+        changed = [line for line in text.split("\n") if line not in case.lines]
+        assert codes & expected, (kind, rendering.skin, codes, changed)
+        done += 1
+
+
+NAME_FAULTS = {
+    Code.NAME_MISSING: lambda names, one, other: {key: name for key, name in names.items() if key != one},
+    Code.NAME_UNKNOWN: lambda names, one, other: {**names, "Z99": "brass gong"},
+    Code.NAME_SHARED: lambda names, one, other: {**names, one: names[other].upper()},
+    Code.NAME_INSIDE_NAME: lambda names, one, other: {**names, one: f"old {names[other]}"},
+    Code.NAME_IS_LABEL: lambda names, one, other: {**names, one: "not yet done"},
+    Code.NAME_UNUSABLE: lambda names, one, other: {**names, one: "12"},
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("code", NAME_FAULTS)
+def test_a_table_of_names_must_be_a_bijection(family: str, code: Code) -> None:
+    for payload, rendering in renderings(family)[:4]:
+        one, other = list(rendering.names)[:2]
+        assert check(family, payload, rendering.text, NAME_FAULTS[code](rendering.names, one, other)) == {code}
