@@ -89,7 +89,7 @@ def learn(seed: int, first: int, steps: int, last: int, episodes: int) -> dict[s
 def main() -> None:
     """Run all seeds and write the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--first", type=int, default=500_000, help="circuits of the first part")
     parser.add_argument("--steps", type=int, default=200_000, help="environment steps of PPO")
     parser.add_argument("--last", type=int, default=1_000_000, help="circuits of the last part")

@@ -90,7 +90,7 @@ FIGURES = {
         _worlds("short", 40_000), recipe=Recipe(WORLDS, "ppo", policy="mlp", arguments={"length": "short"})
     ),
     "worlds-medium": _worlds("medium", 80_000),
-    "worlds-long": _worlds("long", 160_000),
+    "worlds-long": _worlds("long", 80_000),
 }  # fmt: skip
 
 
