@@ -74,9 +74,9 @@ ENTRIES: tuple[Entry, ...] = (
 
 
 def entry_of(env_id: str) -> Entry:
-    """The entry of an id, with or without "veilgym:" before it; a ValueError lists the ids there are."""
+    """The entry of an id, with or without "veilgym:" before it, or of a family; a `ValueError` lists the ids."""
     for entry in ENTRIES:
-        if env_id in (entry.id, f"veilgym:{entry.id}"):
+        if env_id in (entry.id, f"veilgym:{entry.id}", entry.family):
             return entry
     raise ValueError(f"id must be one of {', '.join(entry.id for entry in ENTRIES)}, got {env_id!r}")
 

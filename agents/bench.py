@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import gymnasium as gym
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from veilgym.agents.ladder import Ladder, load_ladder
 from veilgym.agents.playing import PROPER
 from veilgym.agents.results import Bench, Run
 from veilgym.envs.core.arguments import read_task_file
-from veilgym.registry import entry_of
+from veilgym.registry import Entry, entry_of
 
 
 def bench(
@@ -46,6 +47,7 @@ def bench(
         ValueError: an argument is wrong.
     """
     entry = entry_of(env_id)
+    arguments = _with_length(entry, arguments)
     has_ladder = agents is None or arguments.get("reward") not in PROPER
     ladder = load_ladder(entry.id, **arguments) if has_ladder else None
     playing = ladder.agents if agents is None and ladder is not None else tuple(agents or ())
@@ -65,9 +67,24 @@ def bench(
         arguments=plain_arguments(arguments),
         instances=instances,
         floor=None if ladder is None else ladder.floor,
+        floor_score=None if ladder is None else ladder.floor_score,
         ideal=None if ladder is None else ladder.ideal,
         runs=tuple(runs),
     )
+
+
+def _with_length(entry: Entry, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with the length by name, also where it is not given: the same instances, the same arguments."""
+    if not entry.has_length or arguments.get("task") is not None or arguments.get("skeletons") is not None:
+        return arguments
+
+    def complexity(given: dict[str, Any]) -> int:
+        found: int = gym.make(entry.id, **given).unwrapped.task.complexity  # type: ignore[attr-defined]
+        return found
+
+    number = complexity(arguments)
+    names = [name for name in ("short", "medium", "long") if complexity({**arguments, "length": name}) == number]
+    return {**arguments, "length": names[0] if names else number}
 
 
 def plain_arguments(arguments: dict[str, Any]) -> dict[str, Any]:

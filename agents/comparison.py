@@ -88,7 +88,5 @@ def _names(bench: Bench) -> list[str]:
 
 def _normalised(bench: Bench, agent: str) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
     """(n,) an agent's scores on the scale of its bench; their mean is its normalised score."""
-    scores = {run.agent: np.array(run.scores) for run in bench.runs}
-    floor, ideal = scores.get(bench.floor or ""), scores.get(bench.ideal or "")
-    low, high = (normalise(value, floor, ideal) for value in (0.0, 1.0))
-    return None if low is None or high is None else low + (high - low) * scores[agent]
+    low, high = (normalise(value, *bench.ends) for value in (0.0, 1.0))
+    return None if low is None or high is None else low + (high - low) * np.array(bench.run_of(agent).scores)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,6 +21,7 @@ class Ladder:
         agents: Weakest first.
         floor: Name of the agent that uses no evidence; its score is 0 on the normalised scale.
         ideal: Name of the ideal observer; its score is 1 on the normalised scale.
+        floor_score: The floor's expected score where it is known exactly, so that the scale does not hang on its luck.
         infer: For ids with experiments, the ideal observer's final action on data that another agent has gathered.
     """
 
@@ -28,6 +29,11 @@ class Ladder:
     floor: str
     ideal: str
     infer: Callable[[Batch], Batch] | None = None
+    floor_score: float | None = None
+
+    def __iter__(self) -> Iterator[Agent]:
+        """The agents, weakest first."""
+        return iter(self.agents)
 
     def __getitem__(self, name: str) -> Agent:
         """The agent called `name`; a ValueError lists the names there are."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated, Any
 
 import msgspec
@@ -80,6 +81,7 @@ class Bench(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         instances: n opaque ids, see `veilgym.agents.playing.instance_ids`.
         floor, ideal: Names of the agents at the ends of the normalised scale, whether they were evaluated or not; None
             where there is no such scale.
+        floor_score: The floor's expected score where it is known exactly; None where it is measured.
         runs: One for each agent, those of the ladder weakest first.
     """
 
@@ -91,6 +93,10 @@ class Bench(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     floor: str | None
     ideal: str | None
     runs: Annotated[tuple[Run, ...], Meta(min_length=1)]
+    floor_score: float | None = None
+
+    def __repr__(self) -> str:
+        return f"<Bench of {len(self.runs)} agents on {self.episodes} instances of {self.title}>"
 
     def __post_init__(self) -> None:
         for run in self.runs:
@@ -110,6 +116,16 @@ class Bench(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     def standings(self) -> tuple[Standing, ...]:
         """A line of the table for each run."""
         return standings_of(self)
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The scores that are 0 and 1 on the normalised scale; None where they are not known."""
+        low, high = (self._mean_of(name) for name in (self.floor, self.ideal))
+        return (low if self.floor_score is None else self.floor_score), high
+
+    def _mean_of(self, agent: str | None) -> float | None:
+        means = [fmean(run.scores) for run in self.runs if run.agent == agent]
+        return means[0] if means else None
 
     @property
     def title(self) -> str:
@@ -204,7 +220,7 @@ def _merge(one: Bench, other: Bench) -> Bench:
     if one.instances != other.instances:
         counts = f"{one.episodes} and {other.episodes}"
         raise ValueError(f"results of different instances of {one.title} cannot be merged, got {counts} of them")
-    _check_equal("scale", [(one.floor, one.ideal), (other.floor, other.ideal)])
+    _check_equal("scale", [(one.floor, one.floor_score, one.ideal), (other.floor, other.floor_score, other.ideal)])
     known = {run.agent: run for run in one.runs}
     for run in other.runs:
         if run.scores != known.setdefault(run.agent, run).scores:

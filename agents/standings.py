@@ -65,19 +65,18 @@ class Standing:
 
 def standings_of(bench: Bench) -> tuple[Standing, ...]:
     """The lines of a bench, in the order of its runs."""
-    scores = {run.agent: np.array(run.scores) for run in bench.runs}
-    ends = (scores.get(bench.floor or ""), scores.get(bench.ideal or ""))
-    return tuple(_standing(run, *ends) for run in bench.runs)
+    ideal = next((np.array(run.scores) for run in bench.runs if run.agent == bench.ideal), None)
+    return tuple(_standing(run, bench.ends, ideal) for run in bench.runs)
 
 
-def _standing(run: Run, floor: NDArray[np.float64] | None, ideal: NDArray[np.float64] | None) -> Standing:
+def _standing(run: Run, ends: tuple[float | None, float | None], ideal: NDArray[np.float64] | None) -> Standing:
     scores = np.array(run.scores)
     return Standing(
         agent=run.agent,
         description=run.description,
         score=float(scores.mean()),
         interval=mean_interval(scores),
-        normalised=normalise(float(scores.mean()), floor, ideal),
+        normalised=normalise(float(scores.mean()), *ends),
         regret=_regret(run, scores, ideal),
         experiments=float(np.mean(run.experiments)),
         refused=float(np.mean(run.refused)),
@@ -87,12 +86,11 @@ def _standing(run: Run, floor: NDArray[np.float64] | None, ideal: NDArray[np.flo
     )
 
 
-def normalise(score: float, floor: NDArray[np.float64] | None, ideal: NDArray[np.float64] | None) -> float | None:
+def normalise(score: float, low: float | None, high: float | None) -> float | None:
     """A mean score on the scale from the floor's (0) to the ideal observer's (1); None where there is no scale."""
-    if floor is None or ideal is None:
+    if low is None or high is None or high == low:
         return None
-    low, high = float(floor.mean()), float(ideal.mean())
-    return (score - low) / (high - low) if high != low else None
+    return (score - low) / (high - low)
 
 
 def _regret(run: Run, scores: NDArray[np.float64], ideal: NDArray[np.float64] | None) -> Regret:

@@ -123,7 +123,7 @@ def _run_bench(
     arguments: dict[str, Any],
     trained: list[Any],
 ) -> Bench:
-    with progress_bar("preparing", None) as progress:
+    with progress_bar(f"{name} (the first use compiles for about half a minute)", None) as progress:
         from veilgym.agents.bench import bench as run
 
         def report(total: int, agent: str, ended: int) -> None:

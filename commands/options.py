@@ -22,4 +22,4 @@ Address = Annotated[
 
 def read_length(length: str | None) -> str | int | None:
     """A number where it is one; what is allowed is for the task to say."""
-    return int(length) if length is not None and length.isdecimal() else length
+    return int(length) if length is not None and length.isascii() and length.isdecimal() else length

@@ -88,4 +88,8 @@ def _ledgers(folder: Path | None, results: Results) -> list[Ledger]:
         raise ValueError(f"--ledger must be a folder with the files of `veilgym ledger`, got {str(folder)!r}")
     root = folder if folder is not None else Path(veilgym.__file__).with_name("benchmarks") / "ledger"
     ids = dict.fromkeys(bench.env_id for bench in results.benches)
-    return [read_ledger(path) for path in (root / f"{name}.json" for name in ids) if path.is_file()]
+    found = [read_ledger(path) for path in (root / f"{name}.json" for name in ids) if path.is_file()]
+    if folder is not None and not found:
+        allowed = ", ".join(f"{name}.json" for name in ids)
+        raise ValueError(f"--ledger must be a folder with {allowed}, got {str(folder)!r}, which has none of them")
+    return found

@@ -30,7 +30,7 @@ def progress_bar(description: str, total: int | None) -> Progress:
     """A bar with one task, on standard error; where that is no terminal, a line instead."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        typer.echo(f"{description} (the first use compiles for about half a minute)", err=True)
+        typer.echo(description, err=True)
     progress = Progress(
         SpinnerColumn(),
         TextColumn("{task.description:<22}"),

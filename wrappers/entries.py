@@ -1,22 +1,27 @@
 """Problems for other frameworks, as plain dictionaries: a prompt without its answer, and the score of a reply.
 
 An entry does not hold its answer, but its metadata hold what is needed to make it again: that suits training, where
-whoever trains may know the answers, and no blind test, for which see `veilgym generate`. Labels are balanced by the
-index (hidden systems favour PRESENT at odd ones), so show a learner neither the index nor the order.
+whoever trains may know the answers, and no blind test, for which see `veilgym generate`. Entries come in an order of
+their own: the index, by whose parity a family may balance its labels, tells nothing.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
+
+import msgspec
 
 from veilgym.envs.core.family import Family, load_family
 from veilgym.envs.core.prose import check_skin
 from veilgym.envs.core.records import content_id
 from veilgym.envs.core.replies import Unparsed
+from veilgym.envs.core.seeding import check_seed, derive_key, shuffled
 
 Entry = dict[str, Any]
 
+_ENTRIES = 2**40
 _METADATA = ("family", "seed", "index", "split", "length", "skin", "parameters")
 
 
@@ -33,7 +38,7 @@ def entry(
 
     Args:
         family: A slug ("causal-circuits", "hidden-system", "dynamic-world") or the id of an env.
-        index: The problem's place in the sequence of `seed`, at least 0.
+        index: Which of the problems of `seed`, from 0 to 2**40 - 1.
         split: "train" or "test", independent draws from the same distributions.
         seed: Names the sequence.
         length: For families that have one, as for the env.
@@ -91,5 +96,16 @@ def read(reply: Any, entry: Mapping[str, Any]) -> tuple[float, str]:
 def _problem(family: Family[Any, Any], metadata: Mapping[str, Any]) -> tuple[Any, Any]:
     """The complete record of a problem and its public half."""
     wanted = {name: metadata[name] for name in ("length", "seed", "split")}
-    (skeleton,) = family.generate(metadata["index"], 1, **wanted, **metadata["parameters"])
+    (skeleton,) = family.generate(_place(metadata), 1, **wanted, **metadata["parameters"])
     return skeleton, family.payload(skeleton)
+
+
+def _place(metadata: Mapping[str, Any]) -> int:
+    """The place of an entry in the sequence of its seed: a permutation of the indices, for each setting anew."""
+    index = metadata["index"]
+    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < _ENTRIES:
+        raise ValueError(f"index must be an integer from 0 to {_ENTRIES - 1}, got {index!r}")
+    setting = msgspec.json.encode([metadata["length"], metadata["parameters"]], order="deterministic", enc_hook=str)
+    digest = hashlib.blake2b(setting, digest_size=16).hexdigest()
+    key = derive_key("entries", metadata["family"], metadata["split"], check_seed(metadata["seed"]), digest)
+    return shuffled(index, _ENTRIES, key)

@@ -24,7 +24,7 @@ _SET = ENTITY_TYPES.index("Set")
 def ladder(task: Task) -> Ladder:
     """The agents for `task`, weakest first; chance is the floor."""
     agents = (RandomAgent(), *(agent(task) for agent in (*SHALLOW, HalfHistory, CompleteSolver)))
-    return Ladder(agents, floor=RandomAgent.name, ideal=CompleteSolver.name)
+    return Ladder(agents, floor=RandomAgent.name, ideal=CompleteSolver.name, floor_score=0.5)
 
 
 class RandomAgent(Agent):

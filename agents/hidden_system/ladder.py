@@ -23,7 +23,7 @@ def ladder(task: Task) -> Ladder:
     shallow = (MajorityClass, LastPair, MaximumPairRate, MeanRate, NoisyOr, NearestCase)
     next_rungs = (StrongestAttribute, GreedyComposer)
     agents = (RandomAgent(), *(agent(task) for agent in shallow + next_rungs), IdealObserver(task))
-    return Ladder(agents, floor=RandomAgent.name, ideal=IdealObserver.name)
+    return Ladder(agents, floor=RandomAgent.name, ideal=IdealObserver.name, floor_score=0.5)
 
 
 def answer(favours_present: NDArray[np.bool_], observations: Observations) -> NDArray[np.int64]:

@@ -40,7 +40,7 @@ def _ladder(bench: Bench) -> Iterator[Element]:
     lines = sorted(bench.standings, key=lambda line: -line.score)
     has_experiments = any(line.regret.inference is not None for line in lines)
     scale = scale_of([0.0, 1.0, *(line.score for line in lines)]) if lines[-1].score < 0.0 else UNIT
-    ends = [line.score for line in lines if line.agent in (bench.floor, bench.ideal)]
+    ends = [end for end in bench.ends if end is not None]
     yield node("h3", "The ladder")
     if has_experiments:
         keys = [("score", "score"), ("inference", "lost by inference"), ("choice", "lost by choice of experiments")]

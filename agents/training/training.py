@@ -133,9 +133,11 @@ def _new_curve(recipe: Recipe, plan: Plan) -> Curve:
     references: dict[str, float] = {}
     if plan.with_ladder:
         ladder = load_ladder(recipe.env_id, **recipe.arguments)
-        for end, name in (("floor", ladder.floor), ("ideal", ladder.ideal)):
-            scores = evaluate(ladder[name], recipe.env_id, plan.episodes, **recipe.arguments).scores
-            references[end] = float(scores.mean())
+        for end, name, known in (("floor", ladder.floor, ladder.floor_score), ("ideal", ladder.ideal, None)):
+            if known is None:
+                scores = evaluate(ladder[name], recipe.env_id, plan.episodes, **recipe.arguments).scores
+                known = float(scores.mean())
+            references[end] = known
     return Curve(recipe.to_json(), plan.seed, plan.episodes, references, ())
 
 

@@ -13,6 +13,8 @@ from typing import Any, Literal, get_args
 Split = Literal["train", "test"]
 SPLITS: tuple[str, ...] = get_args(Split)
 
+_ROUNDS = 8  # of a Feistel network; few bits a half need more than the four that many bits do
+
 
 def check_split(split: Any) -> Split:
     """Return `split`, or raise a `ValueError` that names the value and what is allowed."""
@@ -49,3 +51,25 @@ def spread_seed(seed: int, count: int) -> list[int]:
     `gymnasium.vector.SyncVectorEnv.reset` plays the same episodes.
     """
     return [derive_key("spread", check_seed(seed), i) >> 1 for i in range(count)]
+
+
+def shuffled(row: int, count: int, key: int) -> int:
+    """The place in [0, count) of `row` under a permutation keyed by `key`, without a table.
+
+    A Feistel network permutes the next power of four; places beyond `count` are walked through again (cycle walking,
+    Black and Rogaway, 2002).
+    """
+    half = max(1, -(-(count - 1).bit_length() // 2))
+    while True:
+        row = _feistel(row, half, key)
+        if row < count:
+            return row
+
+
+def _feistel(number: int, half: int, key: int) -> int:
+    mask = (1 << half) - 1
+    left, right = number >> half, number & mask
+    for turn in range(_ROUNDS):
+        digest = hashlib.blake2b(b"%d %d" % (turn, right), digest_size=16, key=key.to_bytes(8, "little")).digest()
+        left, right = right, left ^ (int.from_bytes(digest, "little") & mask)
+    return left << half | right

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -269,6 +270,8 @@ def run_system(file: SystemFile, seed: int = 0) -> BehaviorSkeleton:
 def read_skeletons(path: str | os.PathLike[str]) -> list[BehaviorSkeleton]:
     """Read the skeletons in a file of JSON lines, and recompute what is derived from the systems.
 
+    A line is a skeleton, or a row of a data set (`veilgym generate`), which has it in its field "skeleton".
+
     Raises:
         ValueError: the file cannot be read, a line is wrong, or a recorded answer is not what the system gives.
     """
@@ -276,7 +279,19 @@ def read_skeletons(path: str | os.PathLike[str]) -> list[BehaviorSkeleton]:
         lines = Path(path).read_bytes().splitlines()
     except (OSError, ValueError) as error:
         raise ValueError(f"skeleton file {str(path)!r} cannot be read: {getattr(error, 'strerror', error)}") from None
-    return check_skeletons([from_json(line, BehaviorSkeleton, f"line {i + 1}") for i, line in enumerate(lines)])
+    return check_skeletons([_read_line(line, f"line {i + 1}") for i, line in enumerate(lines)])
+
+
+def _read_line(line: bytes, place: str) -> BehaviorSkeleton:
+    if line.lstrip()[:1] == b"{" and line.rstrip().endswith(b"}}"):
+        with contextlib.suppress(msgspec.MsgspecError):
+            return convert(msgspec.json.decode(line, type=_Row).skeleton, BehaviorSkeleton, f"{place} skeleton")
+    return from_json(line, BehaviorSkeleton, place)
+
+
+class _Row(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+    skeleton: dict[str, Any]
 
 
 def check_skeletons(skeletons: Sequence[BehaviorSkeleton]) -> list[BehaviorSkeleton]:

@@ -487,6 +487,7 @@ def test_a_worker_that_dies(made: Path, tmp_path: Path) -> None:
 def test_wrong_arguments_are_named_before_anything_is_written(tmp_path: Path) -> None:
     for arguments, message in (
         ({"count": 0}, "count"),
+        ({"count": 10**18}, "count must be at most 1000000000, got 1000000000000000000"),
         ({"seed": -1}, "seed"),
         ({"split": "all"}, "'all'"),
         ({"storage": "csv"}, "'csv'"),

@@ -112,7 +112,7 @@ Events
   V00006 t=17  E1 moves R1 -> R1
 
 Query
-  Does E2 ABOVE E3 follow?  YES or NO
+  Is E2 above E3?  YES or NO
   as of t=20"""
 VERDICT = """
 
@@ -174,7 +174,8 @@ def test_chronicle_tells_every_observation_and_event(size: str) -> None:
         assert told == [(event.id, event.time, event.kind, event.arguments) for event in payload.events]
         assert list(parse_observations(text.split("\n\nEvents")[0])) == payload.initial_observations
         left, right = payload.query.arguments
-        question = f"Does {left} {payload.query.predicate} {right} follow?  YES or NO\n  as of t={payload.query.time}"
+        verb = "above" if payload.query.predicate == "ABOVE" else "a member of"
+        question = f"Is {left} {verb} {right}?  YES or NO\n  as of t={payload.query.time}"
         assert text.endswith(f"\n\nQuery\n  {question}")
         lines = text.splitlines()
         assert text.isascii()
@@ -488,7 +489,7 @@ def test_words_of_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     words = Words(monkeypatch)
     picture(TOWER)
     told = [text for text, _ in words.boxes]
-    assert {"Does E2 ABOVE E3 follow?", "Is E2 above E3,", "3 entities", "1 set", "YES or NO?"} <= set(told)
+    assert {"Is E2 above E3?", "Is E2 above E3,", "3 entities", "1 set", "YES or NO?"} <= set(told)
     assert not any(text.startswith("V0000") for text in told)
     words.boxes.clear()
     picture(TOWER, Verdict("0.73 YES", "NO", ("V00001", "V00004"), 0.46714))

@@ -12,7 +12,7 @@ from veilgym.envs.causal_circuits import score as score_circuit
 from veilgym.envs.core.family import load_family
 from veilgym.envs.core.records import content_id
 from veilgym.registry import ENTRIES
-from veilgym.wrappers.entries import entry, read, score
+from veilgym.wrappers.entries import _place, entry, read, score
 
 SMALL: dict[str, dict[str, Any]] = {"dynamic-world": {"entity_count": 64, "simulation_steps": 300}}
 FAMILIES = [one.family for one in ENTRIES]
@@ -28,7 +28,7 @@ def test_an_entry_is_the_familys_problem_and_survives_json(family: str) -> None:
     for index in (0, 3):
         for skin in found.skins:
             made = small(family, index, split="test", seed=7, skin=skin)
-            (skeleton,) = found.generate(index, 1, seed=7, split="test", **SMALL.get(family, {}))
+            (skeleton,) = found.generate(_place(made["metadata"]), 1, seed=7, split="test", **SMALL.get(family, {}))
             payload = found.payload(skeleton)
             assert set(made) == {"id", "prompt", "metadata"}
             assert made["id"] == content_id(payload)
@@ -41,7 +41,7 @@ def test_queries_score_the_gold(family: str) -> None:
     found, gold = load_family(family), []
     for index in range(6):
         made = small(family, index)
-        (skeleton,) = found.generate(index, 1, **SMALL.get(family, {}))
+        (skeleton,) = found.generate(_place(made["metadata"]), 1, **SMALL.get(family, {}))
         options = found.payload(skeleton).answer_options
         for option in options:
             assert score(f"Answer: {option}", made) == float(option == skeleton.gold_answer)
@@ -51,11 +51,21 @@ def test_queries_score_the_gold(family: str) -> None:
     assert len(set(gold)) == 2
 
 
+def test_the_index_tells_nothing_of_the_answer() -> None:
+    found = load_family("hidden-system")
+    records = [next(found.generate(_place(entry("hidden-system", i)["metadata"]), 1)) for i in range(120)]
+    is_present = [record.gold_answer == "PRESENT" for record in records]
+    assert 35 <= sum(is_present) <= 85  # five standard deviations
+    assert 35 <= sum(answer == (i % 2 == 1) for i, answer in enumerate(is_present)) <= 85
+    others = [_place(entry("hidden-system", i, length="long")["metadata"]) for i in range(120)]
+    assert [place % 2 for place in others] != [_place(entry("hidden-system", i)["metadata"]) % 2 for i in range(120)]
+
+
 def test_circuits_with_and_without_evidence() -> None:
     bought = ["clamp-u-0", "clamp-u-3", "clamp-u-0"]
-    (skeleton,) = generate_skeletons(1, 0, "train", first=2)
     for experiments in ([], bought):
         made = entry("causal-circuits", 2, experiments=experiments)
+        (skeleton,) = generate_skeletons(1, 0, "train", first=_place(made["metadata"]))
         assert made["id"] == content_id(renderer_payload(skeleton, experiments))
         assert made["prompt"].count(", run ") == len(experiments)
         assert "Experiments cannot be run in this exchange" in made["prompt"]
@@ -77,7 +87,7 @@ def test_lengths_and_parameters_reach_the_problem() -> None:
     ("arguments", "message"),
     [
         ({"family": "CartPole-v1"}, "family must be one of"),
-        ({"family": "hidden-system", "index": -1}, "first must be"),
+        ({"family": "hidden-system", "index": -1}, "index must be"),
         ({"family": "hidden-system", "split": "dev"}, "split"),
         ({"family": "hidden-system", "skin": "attic"}, "skin must be one of"),
         ({"family": "hidden-system", "length": "huge"}, "length"),

@@ -15,14 +15,12 @@ from veilgym import __version__
 from veilgym.envs.core.dataset.plan import Plan
 from veilgym.envs.core.family import load_family
 from veilgym.envs.core.records import content_id, to_json
-from veilgym.envs.core.seeding import derive_key
+from veilgym.envs.core.seeding import derive_key, shuffled
 
 SKELETONS, PAYLOADS = "skeletons", "payloads"
 KINDS = (SKELETONS, PAYLOADS)
 FIELD = {SKELETONS: "skeleton", PAYLOADS: "payload"}
 """The name of the record in a row of either kind."""
-
-_ROUNDS = 8  # of a Feistel network; few bits a half need more than the four that many bits do
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -89,25 +87,3 @@ def order_key(plan: Plan) -> int:
     """
     task = hashlib.blake2b(msgspec.json.encode(plan.parameters, order="deterministic"), digest_size=16).hexdigest()
     return derive_key("order", plan.family, task, plan.split, plan.seed, plan.count)
-
-
-def shuffled(row: int, count: int, key: int) -> int:
-    """The place in [0, count) of `row` under a permutation keyed by `key`, without a table.
-
-    A Feistel network permutes the next power of four; places beyond `count` are walked through again (cycle walking,
-    Black and Rogaway, 2002).
-    """
-    half = max(1, -(-(count - 1).bit_length() // 2))
-    while True:
-        row = _feistel(row, half, key)
-        if row < count:
-            return row
-
-
-def _feistel(number: int, half: int, key: int) -> int:
-    mask = (1 << half) - 1
-    left, right = number >> half, number & mask
-    for turn in range(_ROUNDS):
-        digest = hashlib.blake2b(b"%d %d" % (turn, right), digest_size=16, key=key.to_bytes(8, "little")).digest()
-        left, right = right, left ^ (int.from_bytes(digest, "little") & mask)
-    return left << half | right

@@ -73,7 +73,7 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / NAME
     try:
         data = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"{str(folder)!r} is no finished data set: it has no {NAME}") from None
     manifest = from_json(data, Manifest, str(path))
     if manifest.layout != LAYOUT:

@@ -13,6 +13,7 @@ from veilgym.envs.core.family import load_family, plain
 from veilgym.envs.core.seeding import check_seed, check_split
 
 LAYOUT = 1  # rises when the same plan gives other files
+MOST = 10**9  # rows; the list of blocks is in memory
 Storage = Literal["jsonl", "parquet"]
 
 
@@ -54,6 +55,8 @@ def make_plan(
         ValueError: an argument is wrong.
     """
     found = load_family(family)
+    if check_count("count", count) > MOST:
+        raise ValueError(f"count must be at most {MOST}, got {count}")
     if storage not in ("jsonl", "parquet"):
         raise ValueError(f"format must be 'jsonl' or 'parquet', got {storage!r}")
     return Plan(
@@ -63,7 +66,7 @@ def make_plan(
         parameters=plain(found.resolve(length, **parameters)),  # so that the plan equals the one that is read back
         seed=check_seed(seed),
         split=check_split(split),
-        count=check_count("count", count),
+        count=int(count),
         storage=storage,
     )
 

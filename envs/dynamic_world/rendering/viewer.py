@@ -101,9 +101,9 @@ def title_text(payload: WorldPayload) -> str:
 
 
 def question_text(payload: WorldPayload) -> str:
-    """Such as "Does E07 ABOVE E12 follow?"."""
+    """Such as "Is E07 above E12?"."""
     left, right = payload.query.arguments
-    return f"Does {left} {payload.query.predicate} {right} follow?"
+    return f"Is {left} {'above' if payload.query.predicate == 'ABOVE' else 'a member of'} {right}?"
 
 
 def event_text(event: WorldEvent) -> str:
