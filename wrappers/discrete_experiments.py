@@ -84,7 +84,7 @@ class DiscreteExperiments(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs
             prediction = self._estimate({key: value[None] for key, value in self._observation.items()})[0]
         observation, *rest = self.env.step({"choice": action, "prediction": prediction})
         self._observation = _copy(observation)
-        return observation, *rest  # type: ignore[return-value]
+        return observation, *rest
 
 
 class VectorDiscreteExperiments(VectorWrapper[Any, Any, Any, Any, Any]):
