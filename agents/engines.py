@@ -6,6 +6,7 @@ function of observations and an instance one of its seed, every engine gives the
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -61,7 +62,8 @@ def _on_cluster(job: Job, chunks: Sequence[Sequence[int]], keep_going: bool) -> 
     import ray
 
     task = ray.remote(max_retries=_TRIES - 1)(_play_warm)
-    shared = ray.put(job)
+    # As bytes: arrays that Ray unpacks itself are read-only, and an agent may have buffers that it writes to.
+    shared = ray.put(ray.cloudpickle.dumps(job))  # type: ignore[no-untyped-call]
 
     def result(reference: Any, seeds: Sequence[int]) -> Played:
         try:
@@ -84,7 +86,8 @@ def _on_cluster(job: Job, chunks: Sequence[Sequence[int]], keep_going: bool) -> 
         yield result(reference, seeds)
 
 
-def _play_warm(job: Job, seeds: list[int], keep_going: bool) -> Played:
+def _play_warm(packed: bytes, seeds: list[int], keep_going: bool) -> Played:
+    job: Job = pickle.loads(packed)
     run = play_each if keep_going else play
     run(job, seeds[:1])  # compiles what has to be compiled
     return run(job, seeds)

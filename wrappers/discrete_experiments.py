@@ -73,16 +73,18 @@ class DiscreteExperiments(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """As the env's."""
-        self._observation, info = self.env.reset(seed=seed, options=options)
-        return self._observation, info
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._observation = _copy(observation)
+        return observation, info
 
     def step(self, action: np.int64) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
         """Run the experiment of that number, or submit."""
         prediction = np.zeros(self._task.prediction_shape)
         if action == self._task.submit and self._observation:
             prediction = self._estimate({key: value[None] for key, value in self._observation.items()})[0]
-        self._observation, *rest = self.env.step({"choice": action, "prediction": prediction})
-        return self._observation, *rest  # type: ignore[return-value]
+        observation, *rest = self.env.step({"choice": action, "prediction": prediction})
+        self._observation = _copy(observation)
+        return observation, *rest
 
 
 class VectorDiscreteExperiments(VectorWrapper[Any, Any, Any, Any, Any]):
@@ -115,8 +117,9 @@ class VectorDiscreteExperiments(VectorWrapper[Any, Any, Any, Any, Any]):
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """As the vector env's."""
-        self._observations, infos = self.env.reset(seed=seed, options=options)
-        return self._observations, infos
+        observations, infos = self.env.reset(seed=seed, options=options)
+        self._observations = _copy(observations)
+        return observations, infos
 
     def step(self, actions: NDArray[np.integer]) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Run the experiments of these numbers (B,), or submit."""
@@ -125,8 +128,9 @@ class VectorDiscreteExperiments(VectorWrapper[Any, Any, Any, Any, Any]):
         if submits.any() and self._observations:
             chosen = {key: value[submits] for key, value in self._observations.items()}
             prediction[submits] = self._estimate(chosen)
-        self._observations, *rest = self.env.step({"choice": actions, "prediction": prediction})
-        return self._observations, *rest
+        observations, *rest = self.env.step({"choice": actions, "prediction": prediction})
+        self._observations = _copy(observations)
+        return observations, *rest
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(B, 13) bool, true where a request would be accepted."""
@@ -151,3 +155,8 @@ def circuit_task(env: Any) -> Task:
     if not isinstance(task, Task):
         raise ValueError(f"env must be one of CausalCircuits-v0, got {env.unwrapped!r}")
     return task
+
+
+def _copy(observation: Observation) -> Observation:
+    """What the estimator reads, whatever the caller does with the arrays that it was given."""
+    return {key: value.copy() for key, value in observation.items()}

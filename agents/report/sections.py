@@ -49,6 +49,11 @@ def _ladder(bench: Bench) -> Iterator[Element]:
     caption = f"Mean scores with 95 % intervals, best first. Bars run from {scale.low:g} to {scale.high:g}"
     caption += "; dotted lines: floor and ideal." if ends else "."
     yield _rows(caption, [_ladder_row(line, has_experiments, ends, scale) for line in lines])
+    for run in bench.runs:
+        if run.errors:
+            count, first = len(run.errors), run.errors[min(run.errors, key=int)]
+            text = f"{run.agent} failed on {count:,} of {bench.episodes:,} instances, which count as 0; first: {first}"
+            yield node("p", node("strong", text))
     if all(not has_quartiles(np.array(run.scores)) for run in bench.runs):
         text = "A score is 0 or 1 here, so there is no interquartile mean: it would be the mean, stretched and cut off."
         yield node("p", node("small", text))

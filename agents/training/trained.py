@@ -103,7 +103,7 @@ def load_trained(folder: Path) -> TrainedAgent:
     """The agent that `veilgym train --out FOLDER` has left.
 
     Raises:
-        ValueError: the folder has no trained model.
+        ValueError: the folder has no trained model, or its settings are not those of one.
     """
     import torch
 
@@ -111,7 +111,10 @@ def load_trained(folder: Path) -> TrainedAgent:
     if not settings.is_file() or not model.is_file():
         raise ValueError(f"{str(folder)!r} has no {SETTINGS} and {MODEL}; allowed is a folder of `veilgym train --out`")
     torch.set_num_threads(1)
-    recipe = Recipe(**json.loads(settings.read_text("utf-8"))["recipe"])
+    try:
+        recipe = Recipe(**json.loads(settings.read_text("utf-8"))["recipe"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{str(settings)!r} is not as `veilgym train` has written it: {error}") from None
     return TrainedAgent(recipe.algorithm().load(model, device="cpu"), recipe, f"{recipe.algo} ({folder.name})")
 
 

@@ -39,7 +39,7 @@ class Plan:
         steps: Environment steps in all, rounded up to whole rollouts.
         seed: Names the training instances and the initial weights.
         evaluations: How often the model is evaluated and kept, at even distances; once more before the first step.
-        episodes: Test instances of an evaluation.
+        episodes: Test instances of an evaluation; a run that goes on keeps its own number.
         settings: Replace hyperparameters of the recipe, `num_envs` and `learning_rate` for instance. The
             learning rate falls to 0 in the second half, except for DQN and SAC.
         with_ladder: Whether the floor and the ideal observer are measured on the same instances.
@@ -73,11 +73,14 @@ def train(recipe: Recipe, plan: Plan, folder: Path, resume: bool = False, progre
     """
     torch.set_num_threads(1)  # more are slower for networks of this size
     settings = {**recipe.settings(), **(plan.settings or {})}
-    document = {"veilgym": __version__, "recipe": recipe.to_json(), "seed": plan.seed, "settings": settings}
+    document = {"veilgym": __version__, "recipe": recipe.to_json(), "seed": plan.seed, "settings": dict(settings)}
     done = _open_folder(folder, document, resume)
     envs = VecMonitor(make_envs(recipe, settings.pop("num_envs")))
     model = _make_model(recipe, plan, settings, envs, folder, done)
     curve = Curve.load(folder / CURVE).until(model.num_timesteps) if done else _new_curve(recipe, plan)
+    if not done:  # last, so that a folder whose run could not begin holds none
+        (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
+        (folder / SETTINGS).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
     callback = _Evaluation(recipe, plan, folder, curve, progress)
     left = plan.steps - model.num_timesteps
     if left > 0:
@@ -96,8 +99,7 @@ def _open_folder(folder: Path, document: dict[str, Any], resume: bool) -> Path |
     if resume and not settings.exists():
         raise ValueError(f"out: {str(folder)!r} holds no run to resume; allowed is the folder of a run")
     if not resume:
-        (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
-        settings.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+        folder.mkdir(parents=True, exist_ok=True)
         return None
     before, now = json.loads(settings.read_text("utf-8")), json.loads(json.dumps(document))
     for name in ("recipe", "seed", "settings"):
@@ -157,7 +159,7 @@ class _Evaluation(BaseCallback):
         if self.curve.points and self.curve.points[-1].steps == self.num_timesteps:
             return
         self._lap()  # the time of an evaluation is not counted
-        scores = _scores(self.model, self.recipe, self.plan.episodes)
+        scores = _scores(self.model, self.recipe, self.curve.episodes)
         self._clock = self._now()
         score = float(scores.mean())
         point = Point(

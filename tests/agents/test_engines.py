@@ -54,6 +54,18 @@ class Fails(Parity):
         return super().act_batch(observations)
 
 
+class Buffered(Parity):
+    """Parity, worked out in a buffer of its own."""
+
+    def __init__(self) -> None:
+        self.buffer = np.zeros(100_000, np.int64)
+
+    def act_batch(self, observations: Any) -> Any:
+        answers = self.buffer[: len(observations["present"])]
+        answers[:] = super().act_batch(observations)
+        return answers
+
+
 class Slow(Parity):
     def act_batch(self, observations: Any) -> Any:
         time.sleep(0.2)
@@ -95,6 +107,11 @@ def test_ray_gives_the_same_scores(serial: Evaluation) -> None:
     counted: list[int] = []
     same(evaluate(Parity(), ID, 30, num_envs=4, engine=on_ray(), progress=counted.append), serial)
     assert counted == [4, 4, 4, 4, 4, 4, 4, 2]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_agents_may_write_to_their_buffers_on_ray(serial: Evaluation) -> None:
+    same(evaluate(Buffered(), ID, 30, num_envs=10, engine=on_ray()), serial)
 
 
 @pytest.mark.usefixtures("cluster")

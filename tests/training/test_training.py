@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -12,6 +14,7 @@ from typer.testing import CliRunner
 pytest.importorskip("sb3_contrib")
 
 from veilgym.agents.evaluation import evaluate
+from veilgym.agents.training import training
 from veilgym.agents.training.curve import Curve, Point, draw_curves
 from veilgym.agents.training.recipe import ALGORITHMS, Recipe
 from veilgym.agents.training.trained import load_agents, load_trained
@@ -107,6 +110,31 @@ def test_train__resumes(tmp_path):
         train(Recipe(SYSTEMS, "dqn"), tiny_plan(recipe), folder, resume=True)
     with pytest.raises(ValueError, match="holds no run to resume"):
         train(recipe, tiny_plan(recipe), tmp_path / "other", resume=True)
+
+
+def test_train__evaluates_on_the_same_instances_after_a_pause(tmp_path, monkeypatch):
+    recipe, counts = Recipe(SYSTEMS, "ppo"), []
+    plan = tiny_plan(recipe)
+    train(recipe, plan, tmp_path / "run")
+    before = training._scores
+    monkeypatch.setattr(training, "_scores", lambda *given: counts.append(given[2]) or before(*given))
+    train(recipe, replace(tiny_plan(recipe, 64), episodes=plan.episodes + 5), tmp_path / "run", resume=True)
+    assert set(counts) == {plan.episodes}
+
+
+def test_train__that_cannot_begin_leaves_no_run(tmp_path):
+    for length, fails in (("banana", True), ("short", False)):
+        recipe = Recipe(SYSTEMS, "ppo", arguments={"length": length})
+        with pytest.raises(ValueError, match="length: got 'banana'") if fails else nullcontext():
+            train(recipe, tiny_plan(recipe), tmp_path / "run")
+
+
+@pytest.mark.parametrize("text", ["[]", '{"recipe": 3', "{}", '{"recipe": {"env_id": "HiddenSystem-v0", "foo": 1}}'])
+def test_load_trained__says_that_settings_are_damaged(tmp_path, text):
+    (tmp_path / "model.zip").touch()
+    (tmp_path / "settings.json").write_text(text)
+    with pytest.raises(ValueError, match=r"settings.json' is not as `veilgym train` has written it"):
+        load_trained(tmp_path)
 
 
 def test_command__trains_and_joins_the_ladder(tmp_path):

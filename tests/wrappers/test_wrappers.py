@@ -161,3 +161,18 @@ def test_flatten_payload__loses_nothing(env_id):
 def test_flatten_payload__says_what_is_wrong():
     with pytest.raises(ValueError, match="env must have observations in a Dict of bounded Boxes, got"):
         FlattenPayload(gym.make("CartPole-v1"))
+
+
+def test_experiments__the_estimator_reads_what_was_measured_whatever_the_caller_does_with_it():
+    envs = VectorDiscreteExperiments(gym.make_vec(CIRCUITS, num_envs=1, autoreset_mode="SameStep"))
+    env = DiscreteExperiments(gym.make(CIRCUITS))
+    scores = {}
+    for is_changed in (False, True):
+        observation, observations = env.reset(seed=1)[0], envs.reset(seed=[1])[0]
+        for experiment in (0, 3, 4, 7):
+            observation, observations = env.step(experiment)[0], envs.step(np.array([experiment]))[0]
+            if is_changed:
+                observation["readouts"][...] = 0.0
+                observations["readouts"][...] = 0.0
+        scores[is_changed] = env.step(12)[1], envs.step(np.array([12]))[1].item()
+    assert scores[True] == scores[False]

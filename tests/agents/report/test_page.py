@@ -185,3 +185,11 @@ def test_chromium__would_complain(chromium, everything, tmp_path):
     chromium.open(path, 390)
     assert chromium.evaluate("document.title") == "taken"
     assert len(chromium.requests()) == 2
+
+
+def test_build_report__says_where_an_agent_has_failed(make_bench, make_run):
+    runs = (make_run("sound", [1.0, 0.0]), make_run("frail", [0.0, 1.0], errors={"0": f"KeyError: {EVIL}"}))
+    bench = make_bench({"sound": [1.0, 0.0], "frail": [0.0, 1.0]}, runs=runs)
+    page = Page(build_report(Results((bench,))))
+    text = f"frail failed on 1 of 2 instances, which count as 0; first: KeyError: {EVIL}"
+    assert [found for found in page.texts if "failed on" in found] == [text]
