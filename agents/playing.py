@@ -123,7 +123,7 @@ def play_each(job: Job, seeds: Sequence[int]) -> Played:
         return play(job, seeds)
     except Exception as error:  # of an agent that somebody else has written
         if len(seeds) == 1:
-            return failure(job, seeds[0], f"{type(error).__name__}: {error}")
+            return failure(job, seeds[0], _printable(f"{type(error).__name__}: {error}"))
         return join([play_each(job, [seed]) for seed in seeds])
 
 
@@ -150,6 +150,11 @@ def join(parts: Sequence[Played]) -> Played:
             name: np.concatenate(columns[name]) for name in ("scores", "experiments", "refused", "truncated", "claimed")
         },
     )
+
+
+def _printable(text: str) -> str:
+    """On one line, without what a terminal would obey."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)[:500]
 
 
 def _make(job: Job, width: int) -> VectorEnv[Any, Any, Any]:

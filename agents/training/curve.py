@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ def draw_curves(curves: dict[str, Curve], path: Path, title: str, targets: dict[
 
 def draw_panel(panel: Any, curves: dict[str, Curve], title: str, targets: dict[str, float] | None = None) -> None:
     """As `draw_curves`, into a panel of matplotlib."""
-    for (label, curve), colour in zip(curves.items(), _COLOURS, strict=False):
+    for (label, curve), colour in zip(curves.items(), cycle(_COLOURS), strict=False):
         steps, scores = [point.steps for point in curve.points], [point.score for point in curve.points]
         panel.plot(steps, scores, color=colour, linewidth=1.8, marker="o", markersize=3, label=label)
         known = [(point.steps, *point.interval) for point in curve.points if point.interval is not None]

@@ -171,6 +171,7 @@ class _Evaluation(BaseCallback):
         partial.replace(partial.with_suffix(".zip"))
         self.curve.save(self.folder / CURVE)
         self.logger.record("eval/score", score)
+        self.logger.dump(self.num_timesteps)  # otherwise it is written at the next rollout, and the last one never
 
     def _on_training_start(self) -> None:
         self._reported = self.num_timesteps

@@ -200,6 +200,7 @@ def show() -> None:
         "Mean score on 2,000 instances of the test split with its 95 % interval, and on the scale from the floor (0)",
         "to the ideal observer (1). Regenerate a line with the command in its JSON file. Seconds: those of training,",
         "on one thread of a machine that was busy with other work: compare CPU time; wall clock is what it took there.",
+        'The ideal observer has played the first 500 instances, for "everything" all; intervals are over instances.',
         "",
         "| figure | algorithm | seed | steps | score | normalised | asked for | CPU s | wall s |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
