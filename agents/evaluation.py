@@ -76,8 +76,9 @@ def evaluate(
     """Play exactly `episodes` instances, `num_envs` at a time.
 
     The instances, and so an agent's scores, depend on `seed`, `split` and **kwargs but not on `num_envs`: every
-    instance has its own seed and counts once (the first may be played before, to compile what has to be compiled). An episode that is truncated scores what it earned, 0 without a
-    submission. The step limit is that of the id, or twice the longest episode that the task allows if that is more.
+    instance has its own seed and counts once (the first may be played before, to compile what has to be compiled). An
+    episode that is truncated scores what it earned, 0 without a submission. The step limit is that of the id, or twice
+    the longest episode that the task allows if that is more.
 
     Args:
         agent: Acts on batches of observations.

@@ -26,7 +26,7 @@ tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
-NOT_SHIPPED = ("tests", "benchmarks", "examples")
+NOT_SHIPPED = ("tests", "benchmarks", "examples", "docs")
 BY_PRODUCTS = ("__pycache__", "build", "dist", "*.egg-info", "*.py[cod]", "*.nb[ci]", ".*")
 IDS = [entry.id for entry in ENTRIES]
 

@@ -550,9 +550,10 @@ def _matrix_of(value: Any, shape: tuple[int, int], key: str) -> Matrix | Unparse
     found = (len(value), widths.pop() if widths else 0)
     if found == shape:
         return Matrix(tuple(tuple(float(entry) for entry in row) for row in value))
+    size = f"{found[0]} row{'s' * (found[0] != 1)} of {found[1]} number{'s' * (found[1] != 1)}"
     if found == shape[::-1]:
-        return Unparsed(Reason.TRANSPOSED, f"{key} has {found[0]} rows of {found[1]} numbers, transposed; {allowed}")
-    return Unparsed(Reason.WRONG_SHAPE, f"{key} has {found[0]} rows of {found[1]} numbers; {allowed}")
+        return Unparsed(Reason.TRANSPOSED, f"{key} has {size}, transposed; {allowed}")
+    return Unparsed(Reason.WRONG_SHAPE, f"{key} has {size}; {allowed}")
 
 
 def _entry_fault(entry: Any, place: str) -> Unparsed | None:

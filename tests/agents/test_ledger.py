@@ -176,7 +176,7 @@ def test_ledger__without_scikit_learn(monkeypatch):
     require_scikit_learn()
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(ValueError, match=r"^the ledger's classifiers need scikit-learn.*'veilgym\[ledger\]'$"):
-        hidden.ledger(2, 2)
+        hidden.ledger(2, 100)
 
 
 @pytest.mark.parametrize(
