@@ -75,7 +75,6 @@ FIGURES = {
         ("mean", "best"),
     ),
     "circuits-choice-dqn": Figure("Circuits, choice of experiments (DQN)", Recipe(CIRCUITS, "dqn"), 150_000, 0.68),
-    "circuits-everything-sac": Figure("Circuits, everything (SAC)", Recipe(CIRCUITS, "sac"), 50_000, None),
     "circuits-everything-ppo": Figure(
         "Circuits, everything (PPO)", Recipe(CIRCUITS, "ppo", "everything"), 300_000, None
     ),
