@@ -174,11 +174,28 @@ _NEGATION = re.compile(
 _HEDGE = re.compile(
     r"\b(?:whether|either|or|maybe|perhaps|might|may|could|unsure|unclear|unknown|uncertain|unable|impossible)\b", re.I
 )
-_CONDITION = re.compile(r"\b(?:if|unless|suppose|supposing|assuming|were|otherwise|hypothetically)\b", re.I)
+_CONDITION = re.compile(r"\b(?:if|unless|suppose|supposing|assuming|were|otherwise|else|hypothetically)\b", re.I)
+# Between a conclusion and a label, words that turn the label down.
+_REJECTION = re.compile(
+    r"\b(?:opposite|contrary|reverse|except|anything|everything|other than|instead of|against|reject\w*|rul\w+ out|"
+    r"exclud\w*|avoid\w*|refus\w*|refut\w*|disprov\w*|contradict\w*|fail\w*|lacks?|little|few|differs?|wrongly|"
+    r"falsely|trap|so much for|too early|below|den(?:y|ies|ied)|unlikely|hardly|barely|no longer)\b",
+    re.I,
+)
+# Before a marked answer, words that make it someone else's.
+_OTHERS = re.compile(
+    r"\b(?:nobody|no one|no way|few|naive\w*|tempting|(?:many|some|others|people)(?: people)? (?:would|might|may|will|"
+    r"say|think|believe))\b|\b(?:previous|earlier|example|sample)\W*$",
+    re.I,
+)
+_DENYING_LINE = re.compile(r"\W*(?:not|wrong|incorrect|false)\W*|.*\b(?:not|wrong|incorrect)\W*:\W*", re.I)
+_DENIED_AFTER = re.compile(r"\W*(?:(?:is|was|would be) )?(?:not|wrong|incorrect|false)\W*", re.I)
+_LISTED_OPTION = re.compile(r"\b(?:option|choice|label) [a-z\d]\b", re.I)
 _BUT = re.compile(r"\b(?:but|or|could|might|may|maybe|perhaps|unless|otherwise|else|if)\b", re.I)
 _CONCLUSION = re.compile(
     r"\b(?:therefore|thus|hence|so|consequently|accordingly|conclude|conclusion|overall|ultimately|finally|in summary|"
-    r"(?:i|we)(?: would| will|'ll|'d)? (?:choose|pick|select|predict|answer|say|go with|expect|think|believe)|"
+    r"(?<!should )(?<!shall )(?:i|we)(?: would| will|'ll|'d)? "
+    r"(?:choose|pick|select|predict|answer|say|go with|expect|think|believe)|"
     r"going with|based on|it follows|as a result|in the end|(?:answer|verdict|prediction|conclusion) ?(?=:))\b",
     re.I,
 )
@@ -206,6 +223,7 @@ class _Phrases:
     marked: re.Pattern[str]
     first: re.Pattern[str]
     likelier: re.Pattern[str]
+    retracted: re.Pattern[str]
     denied: re.Pattern[str]
     echoed: re.Pattern[str]
 
@@ -216,7 +234,8 @@ class _Phrases:
         """The label of a line that is nothing but an answer; a box to be ticked and a heading are none."""
         return (
             self.bare.fullmatch(line)
-            if len(line) <= _LONGEST_LINE and "[ ]" not in line and line.rstrip()[-1:] != ":"
+            if len(line) <= _LONGEST_LINE
+            and not ("[ ]" in line or line.rstrip()[-1:] == ":" or _LISTED_OPTION.search(line))
             else None
         )
 
@@ -249,6 +268,11 @@ def _phrases(options: tuple[str, ...]) -> _Phrases:
             rf"(?i:{gap}{filler}{{0,10}})(?P<label>{label}) (?:is|seems) (?:the )?(?:much )?"
             r"(?:(?:more|most) (?:likely|probable)|correct|right|answer)(?: (?:answer|outcome|option|one))?[^\w?]*"
         ),
+        retracted=re.compile(
+            r"\b(?:wait|actually|correction|edit|sorry|however|but|scratch that|on second thought|on reflection|"
+            rf"i meant?|or (?:rather|maybe|perhaps))\b{gap}{filler}{{0,6}}(?P<label>{label})[ ')\]]*(?=$|[\n.!,;])",
+            re.I,
+        ),
         denied=re.compile(
             rf"(?:\bnot|\bnever|\bcannot|n't|\bnon|!=?|[¬≠])[ -]*{filler}{{0,3}}(?P<label>{label})", re.I
         ),
@@ -262,6 +286,7 @@ def _read(text: str, phrases: _Phrases, is_enclosed: bool) -> Choice | Unparsed:
     enclosed, rest = ([], text) if is_enclosed else _enclosed(text, phrases)
     rest = _plain(rest)
     statements = [*enclosed, *_lines(rest, phrases), *_marked(rest, phrases), *_sentences(rest, phrases)]
+    statements += _retracted(rest, statements, phrases)
     answers = {s.option for s in statements if s.kind in (_Kind.STATED, _Kind.LISTED)}
     is_stated = any(s.kind is _Kind.STATED for s in statements)
     if fault := _first_fault(statements, answers, is_stated, phrases) or _last_fault(statements, is_stated):
@@ -270,6 +295,13 @@ def _read(text: str, phrases: _Phrases, is_enclosed: bool) -> Choice | Unparsed:
         (option,) = answers
         return Choice(option, phrases.options[option])
     return _explain(rest, phrases)
+
+
+def _retracted(text: str, statements: Sequence[_Statement], phrases: _Phrases) -> list[_Statement]:
+    """Labels that replace the last stated answer: "Wait, actually NO"."""
+    stated = [statement.place for statement in statements if statement.kind is _Kind.STATED]
+    found = phrases.retracted.finditer(text, max(stated)) if stated else ()
+    return [_Statement(match.start("label"), _Kind.LISTED, phrases.index(match["label"])) for match in found]
 
 
 def _first_fault(
@@ -323,7 +355,19 @@ def _lines(text: str, phrases: _Phrases) -> Iterator[_Statement]:
         match = phrases.alone(line)
         if match is not None:
             kind = _Kind.STATED if i in (0, len(numbered) - 1) else _Kind.LISTED
+            if (i and _denies(numbered[i - 1][1])) or (i + 1 < len(numbered) and _is_denial(numbered[i + 1][1])):
+                kind = _Kind.DENIED
             yield _Statement(start + match.start("label"), kind, phrases.index(match["label"]))
+
+
+def _denies(line: str) -> bool:
+    """Whether a line denies the one after it."""
+    return len(line) <= _LONGEST_LINE and _DENYING_LINE.fullmatch(line) is not None
+
+
+def _is_denial(line: str) -> bool:
+    """Whether a line denies the one before it."""
+    return len(line) <= _LONGEST_LINE and _DENIED_AFTER.fullmatch(line) is not None
 
 
 def _marked(text: str, phrases: _Phrases) -> Iterator[_Statement]:
@@ -333,13 +377,13 @@ def _marked(text: str, phrases: _Phrases) -> Iterator[_Statement]:
         before, after = text[max(0, match.start() - _NEAR) : match.start()], text[match.end() : match.end() + _NEAR]
         clause = _tail(before, _CLAUSE)
         said = clause + re.sub(r"\([^()]*\)", "", match[0])
-        if _CONDITION.search(_tail(before, _SENTENCE)) or _HEDGE.search(clause):
+        if _CONDITION.search(_tail(before, _SENTENCE)) or _HEDGE.search(clause) or _OTHERS.search(clause):
             continue
         if _NEGATION.search(said):
             yield _Statement(place, _Kind.DENIED, option)
         elif _is_left_open(match["label"], after, option, phrases):
             yield _Statement(place, _Kind.OPEN, fault=_echo(phrases))
-        elif _AFTER.match(after) and not re.match(r"[ ,;(]*(?:if|unless|only|provided|assuming)\b", after, re.I):
+        elif _AFTER.match(after) and not re.match(r"[ ,;(]*(?:(?:if|unless|only|provided|assuming)\b|\?)", after, re.I):
             yield _Statement(place, _Kind.STATED, option)
 
 
@@ -376,7 +420,7 @@ def _sentences(text: str, phrases: _Phrases) -> Iterator[_Statement]:
         concluded = list(_CONCLUSION.finditer(last[: match.start()]))
         if ends and concluded:
             said = last[concluded[-1].start() : match.start()]
-            if not any(pattern.search(said) for pattern in (_NEGATION, _HEDGE, _CONDITION)):
+            if not any(pattern.search(said) for pattern in (_NEGATION, _REJECTION, _HEDGE, _CONDITION)):
                 yield _Statement(start + match.start(), _Kind.STATED, phrases.index(match[0]))
 
 
