@@ -263,6 +263,7 @@ def negate(case: Case) -> Mutated:
     name = case.pick()
     body = case.body(name)
     forms = [f"It is not so that {body}", f"{body} None of this holds.", f"{body} It never happened."]
+    forms += [f"It is false: {body}", f"{body} That is a misprint.", f"Wrongly noted: {body}", f"A lie: {body}"]
     if re.search(r"\b(is|was)\b", body):
         forms += [re.sub(r"\b(is|was)\b", r"\1 not", body, count=1), re.sub(r"\b(is|was)\b", r"\1n't", body, count=1)]
     return case.put(name, case.choose(forms)), {Code.NEGATED}
@@ -625,6 +626,37 @@ def end_relation(case: Case) -> Mutated:
 def stray_fact(case: Case) -> Mutated:
     name = case.pick(lambda record: case.kind(record) in ("ABOVE", "MEMBER", "SUBSET"))
     return case.add(f"Also, {case.body(name)}"), {Code.STRAY_EVIDENCE, Code.QUERY_ASSERTED}
+
+
+@mutation(WORLDS)
+def turn_round_by_an_odd_word(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) in ("ABOVE", "MEMBER", "SUBSET", "DISJOINT", "CONNECTED"))
+    first = min((case.names[symbol] for symbol in case.symbols(name)[:2]), key=case.body(name).index)
+    odd = case.choose(["hardly ever", "yearns to be", "is a foe of what is", "stays anything save", "un"])
+    body = re.sub(rf"\b{re.escape(first)}\b", lambda match: f"{match[0]} {odd}", case.body(name), count=1)
+    codes = {Code.WORDING_UNKNOWN, Code.NEGATED, Code.HEDGED}
+    return case.put(name, body), codes
+
+
+@mutation(WORLDS)
+def undo(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) in ("MOVE", "SET_STATE"))
+    more = case.choose(["and back", "then it returned", "or the other way round", "vice versa", "until then"])
+    return case.put(name, f"{case.body(name).rstrip('.')}, {more}."), {Code.NEGATED}
+
+
+@mutation(WORLDS)
+def assert_the_query_by_a_synonym(case: Case) -> Mutated:
+    one, other = (case.names[symbol] for symbol in case.payload.query.arguments)
+    how = case.choose(["turns up among", "goes together with", "trumps", "appertains to"])
+    return case.add(f"{one} {how} {other}."), {Code.QUERY_ASSERTED}
+
+
+@mutation(WORLDS)
+def take_the_query_for_granted(case: Case) -> Mutated:
+    line = case.lines[case.query_line]
+    more = case.choose(["It does.", "It is so.", "Surely so.", "As everyone knows.", "Why?"])
+    return case.with_line(case.query_line, f"{line} {more}"), {Code.QUERY_ASSERTED}
 
 
 @mutation(BOTH)
