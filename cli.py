@@ -15,6 +15,7 @@ from veilgym.commands.play import play
 from veilgym.commands.render import render
 from veilgym.commands.report import report
 from veilgym.commands.score import score
+from veilgym.commands.train import train
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -24,7 +25,7 @@ app = typer.Typer(
     help="Environments whose mechanism is hidden and whose score is exact.",
 )
 
-for command in (bench, bound, ledger, report, generate, render, score, play):
+for command in (bench, bound, ledger, report, generate, render, score, play, train):
     app.command()(command)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from veilgym.agents.playing import Job, Played, failure, join, play, play_each
-from veilgym.envs.core.cluster import connect
+from veilgym.envs.core.cluster import connect, is_ray
 
 Engine = Callable[[Job, Sequence[Sequence[int]], bool], Iterator[Played]]
 """The flag says whether to go on after an instance on which the agent raises."""
@@ -50,13 +50,10 @@ def engine_of(name: str, workers: int | None = None, address: str | None = None)
     Raises:
         ValueError: an argument is wrong, or does not go with the engine.
     """
-    if name == "ray":
+    if is_ray(name, address):
         return on_ray(workers, address)
-    if name != "local":
-        raise ValueError(f"engine must be one of 'local', 'ray', got {name!r}")
-    for argument, value in (("workers", workers), ("address", address)):
-        if value is not None:
-            raise ValueError(f"{argument}: got {value!r}, but only the engine 'ray' takes it")
+    if workers is not None:
+        raise ValueError(f"workers: got {workers!r}, but only the engine 'ray' takes it")
     return in_this_process
 
 

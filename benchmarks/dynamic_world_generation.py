@@ -21,15 +21,14 @@ them alike; a figure is the median over the repeats.
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
+from contenders import Contender, measure, parser_of, peer_version, peers, spread, stepping
 from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -51,31 +50,6 @@ PEER_ITEMS = 50
 WIDTH = 110
 
 
-@dataclass
-class Contender:
-    """Makes worlds or items.
-
-    Attributes:
-        name: What the table calls it.
-        make: Makes `count` of them.
-        count: How many a block makes.
-        steps: Candidate steps of a world, 0 for a peer.
-        target: How many a second are asked for, None if none are.
-    """
-
-    name: str
-    make: Callable[[], object]
-    count: int
-    steps: int = 0
-    target: float | None = None
-
-    def time_block(self) -> float:
-        """Seconds for each over one block."""
-        start = time.perf_counter()
-        self.make()
-        return (time.perf_counter() - start) / self.count
-
-
 def worlds(
     name: str,
     num_envs: int,
@@ -89,16 +63,7 @@ def worlds(
     )
     envs.reset(seed=0)
     actions = np.zeros(num_envs, np.int64)
-    envs.step(actions)
-    start = time.perf_counter()
-    envs.step(actions)
-    rounds = max(1, round(BLOCK_SECONDS / (time.perf_counter() - start)))
-
-    def make() -> None:
-        for _ in range(rounds):
-            envs.step(actions)
-
-    return Contender(name, make, rounds * num_envs, steps, target)
+    return replace(stepping(name, lambda: envs.step(actions), num_envs, BLOCK_SECONDS), size=steps, target=target)
 
 
 def records() -> list[Contender]:
@@ -118,26 +83,6 @@ def records() -> list[Contender]:
     ]
 
 
-def peers() -> list[Contender]:
-    try:
-        import reasoning_gym
-    except ImportError:
-        return []
-    contenders = []
-    for name in PEERS:
-        data = reasoning_gym.create_dataset(name, size=PEER_ITEMS, seed=0)
-        make = lambda data=data: [data[i] for i in range(PEER_ITEMS)]  # noqa: E731
-        contenders.append(Contender(f"reasoning-gym {name}", make, PEER_ITEMS))
-    return contenders
-
-
-def measure(contenders: Sequence[Contender], repeats: int) -> NDArray[np.float64]:
-    """Return the seconds for each of a contender's worlds in each repeat: (contenders, repeats)."""
-    for contender in contenders:
-        contender.time_block()
-    return np.array([[contender.time_block() for contender in contenders] for _ in range(repeats)]).T
-
-
 def table_of(title: str, contenders: Sequence[Contender], times: NDArray[np.float64], is_curve: bool) -> Table:
     table = Table(title=title, box=SIMPLE_HEAD, title_justify="left")
     table.add_column("", no_wrap=True)
@@ -146,18 +91,13 @@ def table_of(title: str, contenders: Sequence[Contender], times: NDArray[np.floa
         table.add_column(heading, justify="right", no_wrap=True)
     seconds = np.median(times, axis=1)
     for i, contender in enumerate(contenders):
-        cells = [
-            f"{1 / seconds[i]:,.0f}",
-            f"{1 / times[i].max():,.0f} to {1 / times[i].min():,.0f}",
-            f"{seconds[i] * 1e6:,.0f}",
-        ]
+        cells = [f"{1 / seconds[i]:,.0f}", spread(times[i]), f"{seconds[i] * 1e6:,.0f}"]
         if is_curve:
-            per_step = seconds[i] / contender.steps
-            before = seconds[i - 1] / contenders[i - 1].steps if i else per_step
+            per_step = seconds[i] / contender.size
+            before = seconds[i - 1] / contenders[i - 1].size if i else per_step
             cells += [f"{per_step * 1e9:,.0f}", f"{per_step / before:.2f}" if i else ""]
-        elif contender.target is not None:
-            verdict = "[green]met[/]" if 1 / seconds[i] >= contender.target else "[red]not met[/]"
-            cells += [f"{contender.target:,.0f}", verdict]
+        else:
+            cells += contender.verdict(seconds[i])
         table.add_row(contender.name, *cells)
     return table
 
@@ -183,14 +123,10 @@ def measure_memory(console: Console, resets: int) -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    allowed = f"timed blocks of each contender, at least {MIN_REPEATS} (default: %(default)s)"
-    parser.add_argument("--repeats", type=int, default=7, help=allowed)
+    parser = parser_of(__doc__, repeats=7, least=MIN_REPEATS)
     parser.add_argument("--num-envs", type=int, default=256, help="width of the vector env (default: %(default)s)")
     parser.add_argument("--resets", type=int, default=100_000, help="for the memory; 0 for none (default: %(default)s)")
     arguments = parser.parse_args()
-    if arguments.repeats < MIN_REPEATS:
-        parser.error(f"--repeats must be at least {MIN_REPEATS}, got {arguments.repeats}")
     if arguments.num_envs < 1:
         parser.error(f"--num-envs must be at least 1, got {arguments.num_envs}")
     if arguments.resets < 0:
@@ -201,11 +137,7 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> None:
     arguments = parse_arguments()
     console, num_envs = Console(width=WIDTH), arguments.num_envs
-    try:
-        peer = f"reasoning-gym {version('reasoning-gym')} in the same run"
-    except PackageNotFoundError:
-        peer = "reasoning-gym is not installed"
-    console.print(f"DynamicWorld-v0, one thread, medians of {arguments.repeats} interleaved repeats; {peer}")
+    console.print(f"DynamicWorld-v0, one thread, medians of {arguments.repeats} interleaved repeats; {peer_version()}")
     by_length = [worlds(f"worlds, {length}", num_envs, target=WORLDS_TARGET, length=length) for length in LENGTHS]
     by_entities = [
         worlds(f"{size:,} entities, {size * STEPS_PER_ENTITY:,} steps", 8, size, size * STEPS_PER_ENTITY)
@@ -213,7 +145,7 @@ def main() -> None:
     ]
     by_steps = [worlds(f"{steps:,} steps", 8, steps=steps) for steps in STEPS]
     plans = [
-        (f"A second, vector env of {num_envs}, SAME_STEP", by_length + records() + peers(), False),
+        (f"A second, vector env of {num_envs}, SAME_STEP", by_length + records() + peers(PEERS, PEER_ITEMS), False),
         (f"By size of world, {STEPS_PER_ENTITY} steps for each entity, vector env of 8", by_entities, True),
         ("By steps, 128 entities, vector env of 8", by_steps, True),
     ]

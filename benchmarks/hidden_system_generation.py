@@ -18,13 +18,11 @@ grows faster than the support table.
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
+from contenders import Contender, measure, parser_of, peer_version, peers, spread, stepping
 from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -38,95 +36,34 @@ PEERS = ("propositional_logic", "knights_knaves", "syllogism", "circuit_logic", 
 MIN_REPEATS = 7
 BLOCK_SECONDS = 0.05
 PEER_ITEMS = 100
-WIDTH = 100
-
-
-@dataclass
-class Contender:
-    """Makes instances.
-
-    Attributes:
-        name: What the table calls it.
-        make: Makes `count` instances.
-        count: Instances of a block.
-        cases: Support cases of an instance, 0 for a peer.
-        target: Instances per second that are asked for, None if none are.
-    """
-
-    name: str
-    make: Callable[[], object]
-    count: int
-    cases: int = 0
-    target: float | None = None
-
-    def time_block(self) -> float:
-        """Seconds per instance over one block."""
-        start = time.perf_counter()
-        self.make()
-        return (time.perf_counter() - start) / self.count
+WIDTH = 120
 
 
 def systems(length: int, num_envs: int) -> Contender:
     envs = gym.make_vec("HiddenSystem-v0", num_envs=num_envs, length=length)
     envs.reset(seed=0)
     actions = np.zeros(num_envs, np.int64)
-    envs.step(actions)
-    start = time.perf_counter()
-    envs.step(actions)
-    steps = max(1, round(BLOCK_SECONDS / (time.perf_counter() - start)))
-
-    def make() -> None:
-        for _ in range(steps):
-            envs.step(actions)
-
-    cases = envs.layout.cases  # type: ignore[attr-defined]
-    return Contender(f"{length} events", make, steps * num_envs, cases, TARGETS.get(length))
-
-
-def peers() -> list[Contender]:
-    try:
-        import reasoning_gym
-    except ImportError:
-        return []
-    contenders = []
-    for name in PEERS:
-        data = reasoning_gym.create_dataset(name, size=PEER_ITEMS, seed=0)
-        contenders.append(Contender(name, lambda data=data: [data[i] for i in range(PEER_ITEMS)], PEER_ITEMS))  # type: ignore[misc]
-    return contenders
-
-
-def measure(contenders: Sequence[Contender], repeats: int) -> NDArray[np.float64]:
-    """Return the seconds per instance of each contender in each repeat: (contenders, repeats)."""
-    for contender in contenders:
-        contender.time_block()
-    return np.array([[contender.time_block() for contender in contenders] for _ in range(repeats)]).T
+    made = stepping(f"{length} events", lambda: envs.step(actions), num_envs, BLOCK_SECONDS)
+    return replace(made, size=envs.layout.cases, target=TARGETS.get(length))  # type: ignore[attr-defined]
 
 
 def add_row(table: Table, contender: Contender, times: NDArray[np.float64]) -> None:
     seconds = float(np.median(times))
-    verdict = ""
-    if contender.target is not None:
-        verdict = "[green]met[/]" if 1 / seconds >= contender.target else "[red]not met[/]"
     table.add_row(
         contender.name,
-        f"{contender.cases or '-'}",
+        f"{contender.size or '-'}",
         f"{1 / seconds:,.0f}",
-        f"{1 / times.max():,.0f} to {1 / times.min():,.0f}",
+        spread(times),
         f"{seconds * 1e6:,.1f}",
-        f"{seconds * 1e6 / contender.cases:.3f}" if contender.cases else "-",
-        "" if contender.target is None else f"{contender.target:,.0f}",
-        verdict,
+        f"{seconds * 1e6 / contender.size:.3f}" if contender.size else "-",
+        *contender.verdict(seconds),
     )
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    allowed = f"timed blocks of each contender, at least {MIN_REPEATS} (default: %(default)s)"
-    parser.add_argument("--repeats", type=int, default=9, help=allowed)
+    parser = parser_of(__doc__, repeats=9, least=MIN_REPEATS)
     parser.add_argument("--num-envs", type=int, default=256, help="width of the vector env (default: %(default)s)")
     arguments = parser.parse_args()
-    if arguments.repeats < MIN_REPEATS:
-        parser.error(f"--repeats must be at least {MIN_REPEATS}, got {arguments.repeats}")
     if arguments.num_envs < 1:
         parser.error(f"--num-envs must be at least 1, got {arguments.num_envs}")
     return arguments
@@ -134,15 +71,11 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> None:
     arguments = parse_arguments()
-    contenders = [systems(length, arguments.num_envs) for length in LENGTHS] + peers()
+    contenders = [systems(length, arguments.num_envs) for length in LENGTHS] + peers(PEERS, PEER_ITEMS)
     times = measure(contenders, arguments.repeats)
-    try:
-        peer = f"reasoning-gym {version('reasoning-gym')} in the same run"
-    except PackageNotFoundError:
-        peer = "reasoning-gym is not installed"
     table = Table(
         title=f"Instances per second of HiddenSystem-v0, native vector env of {arguments.num_envs}, SAME_STEP",
-        caption=f"one thread, medians of {arguments.repeats} interleaved repeats; {peer}",
+        caption=f"one thread, medians of {arguments.repeats} interleaved repeats; {peer_version()}",
         box=SIMPLE_HEAD,
     )
     table.add_column("", no_wrap=True)

@@ -32,6 +32,10 @@ Picture = Annotated[
     Path | None,
     typer.Option(help="Where the ladder is drawn; beside the results if the extra veilgym\\[plot] is installed."),
 ]
+Agents = Annotated[
+    list[Path] | None,
+    typer.Option(help="Folder of `veilgym train --out`, whose agent joins the ladder; may be given more than once."),
+]
 
 
 def bench(
@@ -47,6 +51,7 @@ def bench(
     engine: EngineName = "local",
     workers: Workers = None,
     address: Address = None,
+    agents: Agents = None,
 ) -> None:
     """Evaluate the ladder of agents, from chance to the ideal observer, and print it as a table."""
     with plain_errors():
@@ -65,10 +70,11 @@ def bench(
         from veilgym.agents.engines import engine_of
         from veilgym.envs.core.cluster import connect
 
+        trained = _load_trained(agents or [], names, arguments)
         played_by = engine_of(engine, workers, address)
         settings = (episodes, num_envs, seed, split, played_by, arguments)
         with _compiling_ahead(names[1:]) if engine == "local" else connect(workers, address):
-            results = [_run_bench(name, *settings) for name in names]
+            results = [_run_bench(name, *settings, trained[name]) for name in names]
         from veilgym.agents.results import Results
 
         write_text(out, Results(tuple(results)).to_json())
@@ -78,6 +84,15 @@ def bench(
         if picture is not None:
             draw_ladders(results, picture)
             typer.echo(f"picture: {picture}")
+
+
+def _load_trained(folders: list[Path], names: list[str], arguments: dict[str, Any]) -> dict[str, list[Any]]:
+    """The trained agents of each id."""
+    if not folders:
+        return {name: [] for name in names}
+    from veilgym.agents.training.trained import load_agents
+
+    return load_agents(folders, names, arguments)
 
 
 @contextlib.contextmanager
@@ -99,7 +114,14 @@ def _compiling_ahead(names: list[str]) -> Iterator[None]:
 
 
 def _run_bench(
-    name: str, episodes: int, num_envs: int, seed: int, split: str, engine: Engine, arguments: dict[str, Any]
+    name: str,
+    episodes: int,
+    num_envs: int,
+    seed: int,
+    split: str,
+    engine: Engine,
+    arguments: dict[str, Any],
+    trained: list[Any],
 ) -> Bench:
     with progress_bar("preparing", None) as progress:
         from veilgym.agents.bench import bench as run
@@ -107,7 +129,10 @@ def _run_bench(
         def report(total: int, agent: str, ended: int) -> None:
             progress.update(progress.task_ids[0], total=total, description=agent, advance=ended)
 
-        return run(name, episodes, num_envs, seed, split, report, engine=engine, **arguments)
+        from veilgym.agents.ladder import load_ladder
+
+        agents = (*load_ladder(name, **arguments).agents, *trained) if trained else None
+        return run(name, episodes, num_envs, seed, split, report, agents, engine=engine, **arguments)
 
 
 def _picture_path(picture: Path | None, out: Path) -> Path | None:

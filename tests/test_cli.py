@@ -30,7 +30,7 @@ def test_version():
     assert run("--version").stdout == f"veilgym {__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["bench"], ["bound"], ["ledger"], ["report"]])
+@pytest.mark.parametrize("arguments", [[], ["bench"], ["bound"], ["ledger"], ["report"], ["train"]])
 def test_help(arguments):
     result = run(*arguments, "--help")
     assert result.exit_code == 0

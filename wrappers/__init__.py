@@ -1,1 +1,1 @@
-"""Views of the environments for a consumer; none yet."""
+"""Views of the environments for a consumer, one module each; see the docstring of each class for its spaces."""

@@ -144,7 +144,10 @@ def _scoring(task: Task) -> Iterator[str]:
 
 def _last_answer(task: Task) -> Iterator[str]:
     yield "How to answer"
-    yield f"No more experiments can be run. Reply with one JSON object, {_form(task)}"
+    yield (
+        "Experiments cannot be run in this exchange: answer from the readings above. "
+        f"Reply with one JSON object, {_form(task)}"
+    )
 
 
 def _protocol(task: Task) -> Iterator[str]:

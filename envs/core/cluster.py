@@ -13,6 +13,19 @@ from veilgym.envs.core.arguments import check_count
 _PATIENCE = 10.0  # seconds
 
 
+def is_ray(engine: str, address: str | None) -> bool:
+    """Whether the engine of that name is Ray.
+
+    Raises:
+        ValueError: there is no such engine, or it takes no address.
+    """
+    if engine not in ("local", "ray"):
+        raise ValueError(f"engine must be one of 'local', 'ray', got {engine!r}")
+    if engine == "local" and address is not None:
+        raise ValueError(f"address: got {address!r}, but only the engine 'ray' takes one")
+    return engine == "ray"
+
+
 def connect(workers: int | None = None, address: str | None = None) -> contextlib.AbstractContextManager[None]:
     """Ray is connected while the returned context lasts; a connection that the caller already has is left as it is.
 

@@ -84,7 +84,7 @@ def test_the_engines_and_their_arguments() -> None:
     for arguments, message in [
         (("rye",), "engine must be one of 'local', 'ray', got 'rye'"),
         (("local", 2), "workers: got 2, but only the engine 'ray' takes it"),
-        (("local", None, "auto"), "address: got 'auto', but only the engine 'ray' takes it"),
+        (("local", None, "auto"), "address: got 'auto', but only the engine 'ray' takes one"),
     ]:
         with pytest.raises(ValueError, match=message):
             engine_of(*arguments)

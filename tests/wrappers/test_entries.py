@@ -58,7 +58,7 @@ def test_circuits_with_and_without_evidence() -> None:
         made = entry("causal-circuits", 2, experiments=experiments)
         assert made["id"] == content_id(renderer_payload(skeleton, experiments))
         assert made["prompt"].count(", run ") == len(experiments)
-        assert "No more experiments can be run." in made["prompt"]
+        assert "Experiments cannot be run in this exchange" in made["prompt"]
         assert score(json.dumps(skeleton.targets), made) == 1.0
         assert score([[0.0, 0.0]] * 8, made) == score_circuit(skeleton, [[0.0, 0.0]] * 8)
         assert read("no idea", made)[1].startswith("no answer: ")

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from veilgym.envs.core.arguments import check_count
-from veilgym.envs.core.cluster import connect
+from veilgym.envs.core.cluster import connect, is_ray
 from veilgym.envs.core.dataset.blocks import Block, Failure
 from veilgym.envs.core.dataset.parts import Work, make_block
 
@@ -89,12 +89,8 @@ def engine_of(name: str, workers: int | None = None, address: str | None = None)
     Raises:
         ValueError: an argument is wrong, or does not go with the engine.
     """
-    if name == "ray":
+    if is_ray(name, address):
         return on_ray(workers, address)
-    if name != "local":
-        raise ValueError(f"engine must be one of 'local', 'ray', got {name!r}")
-    if address is not None:
-        raise ValueError(f"address: got {address!r}, but only the engine 'ray' takes one")
     return in_processes(1 if workers is None else workers)
 
 
