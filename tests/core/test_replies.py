@@ -179,6 +179,14 @@ STATED = [
     "Answer: Y\n\nAnswer: Y",
     "The answer is Y.\n\nFinal answer: Y",
     "If the flag were set, the answer is N. It is not.\n\nAnswer: Y",
+    "The answer is Y with probability 0.93.",
+    "Answer: Y (confidence: 80%)",
+    "Answer: Y. The chance of it is 30% only without E1.",
+    "Answer: Y (C3 cannot say that it is otherwise)",
+    "I am not sure.\nAnswer: Y",
+    'The form is as you asked.\n{"example": {"answer": "N"}}\n{"answer": "Y"}',
+    "The final answer is:\n<answer>Y</answer>",
+    "Answer: Y\n\nThis is the opposite of C3's outcome.",
 ]
 
 # Replies to the question whose options are those named, and why they are no answer.
@@ -339,6 +347,28 @@ UNPARSED = [
     ("PRESENT would need a flag. ABSENT would need a veto. Both are thinkable.", OUTCOMES, Reason.NOT_CONCLUDED),
     ("PRESENT is more likely than ABSENT, or so it seems", OUTCOMES, Reason.NOT_CONCLUDED),
     ("present present present present", OUTCOMES, Reason.NOT_CONCLUDED),
+    ("The answer is YES (30% confident), NO (70% confident)", ANSWERS, Reason.NOT_CONCLUDED),
+    ("The answer is YES with probability 0.3", ANSWERS, Reason.NOT_CONCLUDED),
+    ("The answer is YES (30% sure).", ANSWERS, Reason.NOT_CONCLUDED),
+    ("Should I answer YES", ANSWERS, Reason.NOT_CONCLUDED),
+    ("So is it YES", ANSWERS, Reason.NOT_CONCLUDED),
+    ("I expect the trap answer is YES", ANSWERS, Reason.NOT_CONCLUDED),
+    ("Previous answer: YES", ANSWERS, Reason.NOT_CONCLUDED),
+    ("Example answer: YES", ANSWERS, Reason.NOT_CONCLUDED),
+    ('For example, "Answer: YES".', ANSWERS, Reason.NOT_CONCLUDED),
+    ("Answer: YES\nQ: Is E1 above E3?\nAnswer:", ANSWERS, Reason.UNFINISHED),
+    ("Answer: YES!=NO", ANSWERS, Reason.NEGATED),
+    ("Answer: No. of events is 400", ANSWERS, Reason.NOT_CONCLUDED),
+    ("No. of events is 400", ANSWERS, Reason.NOT_CONCLUDED),
+    ("Answer: No. 5", ANSWERS, Reason.NOT_CONCLUDED),
+    ("Answer: No (insufficient information); cannot decide", ANSWERS, Reason.NOT_CONCLUDED),
+    ("Answer: NO, I cannot tell.", ANSWERS, Reason.NOT_CONCLUDED),
+    ("No.\nIdea", ANSWERS, Reason.NOT_CONCLUDED),
+    ("no\nway", ANSWERS, Reason.NOT_CONCLUDED),
+    ("It's not clear\nYES", ANSWERS, Reason.NOT_CONCLUDED),
+    ("I will not answer.\nYES", ANSWERS, Reason.NEGATED),
+    ("YES. Just kidding, it's the other one.", ANSWERS, Reason.SEVERAL_ANSWERS),
+    ('{"example": {"answer": "YES"}}', ANSWERS, Reason.WRONG_FIELDS),
 ]
 
 
@@ -481,6 +511,12 @@ def test_two_different_answers_never_score(wrappings, label) -> None:
 
 
 HOSTILE = [
+    "YES. I was ",
+    "answer: yes 0.3",
+    "answer: yes (30% ",
+    "it is not clear\n",
+    "for example, answer: yes ",
+    "so is it ",
     "wait, ",
     "answer: yes. but, ",
     "NO ",
