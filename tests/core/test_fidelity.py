@@ -488,6 +488,51 @@ def turn_order_round(case: Case) -> Mutated:
 
 
 @mutation(SYSTEMS)
+def tell_the_order_from_the_end(case: Case) -> Mutated:
+    name = case.pick(lambda record: len(record.events) > 1)
+    body, first = case.body(name), case.names[case.records[name].events[0]]
+    forms = [f"From the end to the beginning: {body}", f"{body.rstrip('.')}, from the end to the beginning."]
+    forms += [re.sub(rf"\b{re.escape(first)}\b", f"last {first}", body, count=1), f"{body.rstrip('.')} first."]
+    return case.put(name, case.choose(forms)), {Code.EVENT_ORDER_UNCLEAR}
+
+
+@mutation(SYSTEMS)
+def say_more_of_a_case(case: Case) -> Mutated:
+    name = case.pick()
+    body = case.body(name)
+    more = case.choose(["This combination blocks the record.", "It got lost.", "One step misfired.", "It survives."])
+    forms = [f"{body} {more}", re.sub(r"(?i)\bpresent\b", "missing from \\g<0>", body, count=1)]
+    forms += [re.sub(r"(?i)\bpresent\b", "\\g<0> lost", body, count=1)]
+    return case.put(name, case.choose(forms)), {Code.WORDING_UNKNOWN}
+
+
+@mutation(SYSTEMS)
+def skip_an_event(case: Case) -> Mutated:
+    name = case.pick()
+    called = case.names[case.records[name].events[-1]]
+    word = case.choose(["skipped", "blocked", "aborted", "botched"])
+    return case.put(name, re.sub(rf"\b{re.escape(called)}\b", f"\\g<0> {word}", case.body(name))), {
+        Code.NEGATED,
+        Code.WORDING_UNKNOWN,
+    }
+
+
+@mutation(SYSTEMS)
+def state_a_law_of_an_event(case: Case) -> Mutated:
+    one, other = (case.names[event] for event in case.payload.event_vocabulary[:2])
+    said = [f"{one} kills the record.", f"{one} vetoes {other}.", f"The {one} arms the {other}.", "It survives."]
+    return case.add(case.choose(said)), {Code.WORDING_UNKNOWN}
+
+
+@mutation(SYSTEMS)
+def answer_after_the_query(case: Case) -> Mutated:
+    line, said = case.lines[case.query_line], case.choose(["It survives.", "The record wins.", "Surely it glows."])
+    if case.rng.random() < 0.5:
+        return case.with_line(case.query_line, f"{line} {said}"), {Code.WORDING_UNKNOWN}
+    return case.add(said, case.query_line + 1), {Code.WORDING_UNKNOWN}
+
+
+@mutation(SYSTEMS)
 def swap_levels(case: Case) -> Mutated:
     name = case.pick(lambda record: len(set(record.attributes.values())) > 1)
     if name is None:
