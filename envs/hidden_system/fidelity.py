@@ -42,41 +42,39 @@ _CLASSES = {
     "first": "first",
     "further": "second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth",
     "last": "last|the last|lastly|finally",
+    # Words that change nothing: of our own prose, and what else a model may write around names and numbers.
+    "plain": "a|an|the|this|that|these|those|such|each|every|all|both|same|one|it|its|they|their|them|we|our|us|i|he|"
+    "she|his|her|who|whom|whose|which|what|whether|where|when|here|there|and|or|as|at|by|for|from|in|into|of|on|onto|"
+    "out|over|per|to|through|throughout|under|up|upon|via|with|within|during|while|until|after|be|been|being|is|"
+    "are|was|were|has|have|had|having|do|did|does|done|will|would|can|then|than|also|only|so|apply|applied|carry|"
+    "carried|chart|check|checked|checks|clerk|come|comes|completion|consist|consisted|consists|contain|contained|"
+    "count|counted|counts|describe|describes|determined|end|ended|ending|ends|entry|entries|examine|examined|"
+    "execute|executed|executes|executing|find|finding|findings|finds|fix|fixed|fixing|found|follow|followed|"
+    "following|follows|give|given|go|goes|going|hold|handle|handled|handling|include|included|includes|inspect|"
+    "inspected|inspects|list|listed|lists|make|makes|made|mark|marked|measure|measured|name|named|names|note|"
+    "noted|notes|observe|observed|observes|order|ordered|perform|performed|performs|plan|planned|proceed|"
+    "proceeded|procedure|procedures|put|read|reads|record|recorded|records|report|reported|reports|run|running|"
+    "runs|say|see|seen|send|sent|set|sets|setting|settings|show|showed|shown|shows|stand|stands|start|started|"
+    "starts|state|step|steps|sum|sums|summary|summarise|summarises|take|taken|takes|taking|test|tested|tests|"
+    "tell|told|total|totals|treat|treated|treatment|treatments|try|tried|tries|undergo|undergoes|underwent|"
+    "undergone|use|used|uses|using|value|values|write|written|action|actions|activity|activities|attempt|"
+    "attempts|attribute|attributes|base|baseline|batch|batches|booked|booking|case|cases|combination|"
+    "combinations|condition|conditions|configuration|consignment|consignments|cycle|cycles|day|days|device|event|"
+    "events|experiment|experiments|group|groups|history|histories|instance|instances|item|items|kind|level|"
+    "levels|log|machine|number|numbers|operation|operations|outcome|outcomes|page|parameter|parameters|part|"
+    "particular|particulars|patient|patients|person|people|place|position|process|product|products|protocol|"
+    "question|reading|readings|result|results|round|rounds|row|routine|sample|samples|scenario|schedule|sequence|"
+    "series|session|sessions|shipment|shipments|sign|situation|specimen|specimens|subject|subjects|system|table|"
+    "task|tasks|time|times|trial|trials|type|visit|visits|way|work|worker|band|grey|tag|theta|yellow|nurse|"
+    "hospital|laboratory|ledger|line|lines|notebook|office|ward|workshop|garden|museum|kitchen|farm|studio|"
+    "factory|theatre|ship|bakery|team|staff|keeper|operator|observer|answer|answers|either|likely|more|new|next|"
+    "now|possible|reply|suppose|two|your|you|last|less|expect|predict|think|judge|decide|choose|yet|still|again|"
+    "together|overall|respectively",
     # Of the query alone.
     "unknown": "not known|not examined|not inspected|not determined|not measured|not recorded|unknown",
 }
 _LEXICON = lexicon_of(_CLASSES)
-# Words that change nothing: those of our own prose, and what else a model may write around names and numbers.
-_NEUTRAL = frozenset(
-    "a an the this that these those such each every all both same one it its they their them we our us i he she his "
-    "her who whom whose which what whether where when here there and or as at by for from in into of on onto out over "
-    "per to through throughout under up upon via with within during while until after be been being is are was were "
-    "has have had having do did does done will would can then than also only so "
-    "apply applied carry carried chart check checked checks clerk come comes completion consist consisted consists "
-    "contain contained count counted counts describe describes determined end ended ending ends entry entries examine "
-    "examined execute executed executes executing find finding findings finds fix fixed fixing found follow followed "
-    "following follows give given go goes going hold handle handled handling include included includes inspect "
-    "inspected inspects list listed lists make makes made mark marked measure measured name named names note noted "
-    "notes observe observed observes order ordered perform performed performs plan planned proceed proceeded procedure "
-    "procedures put read reads record recorded records report reported reports run running runs say see seen send sent "
-    "set sets setting settings show showed shown shows stand stands start started starts state step steps sum sums "
-    "summary summarise summarises take taken takes taking test tested tests tell told total totals treat treated "
-    "treatment treatments try tried tries undergo undergoes underwent undergone use used uses using value values "
-    "write written "
-    "action actions activity activities attempt attempts attribute attributes base baseline batch batches booked "
-    "booking case cases combination combinations condition conditions configuration consignment consignments cycle "
-    "cycles day days device event events experiment experiments group groups history histories instance instances "
-    "item items kind level levels log machine number numbers operation operations outcome outcomes page parameter "
-    "parameters part particular particulars patient patients person people place position process product products "
-    "protocol question reading readings result results round rounds row routine sample samples scenario schedule "
-    "sequence series session sessions shipment shipments sign situation specimen specimens subject subjects system "
-    "table task tasks time times trial trials type visit visits way work worker "
-    "band grey tag theta yellow nurse hospital laboratory ledger line lines notebook office ward workshop garden museum "
-    "kitchen farm studio factory theatre ship bakery team staff keeper operator observer "
-    "answer answers either likely more new next now outcome possible reply suppose two your you there last less "
-    "expect predict think judge decide choose yet still again together overall respectively".split()
-)
-_PRONOUNS = frozenset("it this that these they he she".split())
+_PRONOUNS = ("it", "this", "that", "these", "those", "they", "he", "she")
 _QUERY_WORDING = {k: v for k, v in EVIDENCE_WORDING.items() if k not in ("probability", "answer", "hedge")}
 _TO_LEVEL, _TO_TRIALS = 4, 3  # how many words may stand between
 _SHORT = 6  # tokens of a line that is a remark, not an introduction
@@ -217,7 +215,7 @@ def _check_words(tokens: Sequence[Token], report: Report, start: int | None = No
     if start is None:
         start = next((i for i, token in enumerate(tokens) if token.kind in ("name", "number", "label")), len(tokens))
     for token in tokens[start:]:
-        if token.kind == "word" and token.text not in _NEUTRAL and token.text not in more:
+        if token.kind == "word" and token.text not in more:
             report(Code.WORDING_UNKNOWN, f"{token.text!r} is no wording that is known")
 
 
