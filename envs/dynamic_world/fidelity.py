@@ -78,7 +78,8 @@ _CLASSES = {
     "stops being|dropped out",
     # What may stand between the names beside the words above.
     "plain": "and|is|are|has|be|been|being|that|by|of|with|then|next|here|round|out|lies|found|"
-    "noted|seen|judged|ranked|recorded|reported|reports|stands|marked|observed|declared|test|decided|turns|bed|anchor|berthed|checked|comparison|holds|points|;|-|)|.",
+    "noted|seen|judged|ranked|recorded|reported|reports|stands|marked|observed|declared|test|decided|turns|"
+    "bed|anchor|berthed|checked|comparison|holds|points|;|-|)|.",
     "question": "?|whether|which|decide|does it hold|is it true|is it so|can one say",
     # Of the query alone: it takes for granted what it asks, or answers itself.
     "granted": "why|how come|when did|given that|as everyone|everyone knows|as we know|right|surely|indeed|of course|"
