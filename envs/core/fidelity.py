@@ -118,7 +118,7 @@ CLAIMS = {
     "a majority|the bulk",
     "number word": "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|"
     "sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|"
-    "dozen|half|twice|thrice|double|doubled|triple|quarter|third of|thirds",
+    "dozen|million|millions|billion|squared|cubed|half|twice|thrice|double|doubled|triple|quarter|third of|thirds",
     "law": "because|causes|caused|causing|therefore|hence|thus|thereby|due to|owing to|leads to|led to|results in|"
     "resulted in|makes it|made it|prevents|prevented|ensures|ensured|guarantees|guaranteed|always|must|only if|"
     "only when|whenever|requires|required|implies|proves|proved|shows that|triggers|triggered|as a result|so that|"

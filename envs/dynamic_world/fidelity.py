@@ -146,6 +146,9 @@ def check(payload: WorldPayload, text: str, names: Mapping[str, str]) -> list[Fa
     else:
         after = [tokens for is_after, tokens in page.other if is_after]
         faults += _check_query(payload.query, asked, after)
+        for tokens in after:
+            if tokens is not asked and (said := [token for token in tokens[:1] if has(token, "granted")]):
+                faults.append(Fault(Code.QUERY_ASSERTED, "", f"{said[0].text!r} on a line after the events"))
     other = [tokens for _, tokens in page.other if tokens is not asked]
     for tokens in other:
         faults += _check_other(tokens, payload.query)
@@ -223,6 +226,9 @@ def _check_direction(kind: str, first: str, second: str, tokens: list[Token], re
         report(Code.RELATION_MISSING, f"no words for {kind} that are known")
         return
     between = [place for place in said if start < place < end]
+    if any(token.kind == "name" for token in tokens[said[0] + 1 : end]):
+        report(Code.DIRECTION_UNCLEAR, f"a third name before the second one of {kind}: {words_of(tokens)!r}")
+        return
     is_symmetric = forward == backward
     if len(said) > 1 or (not between and not is_symmetric):
         report(

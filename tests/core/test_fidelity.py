@@ -698,6 +698,21 @@ def assert_the_query_by_a_synonym(case: Case) -> Mutated:
 
 
 @mutation(WORLDS)
+def put_a_third_name_between(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) in ("ABOVE", "MEMBER", "SUBSET"))
+    second = max((case.names[symbol] for symbol in case.symbols(name)[:2]), key=case.body(name).index)
+    other = next(case.names[symbol] for symbol in case.names if symbol not in case.symbols(name))
+    body = case.body(name).replace(second, f"{other} and {second}", 1)
+    return case.put(name, body), {Code.PARTICIPANT_EXTRA, Code.DIRECTION_UNCLEAR}
+
+
+@mutation(WORLDS)
+def remark_after_the_events(case: Case) -> Mutated:
+    said = case.choose(["It holds.", "It is so.", "Clearly the case."])
+    return case.add(said, len(case.lines)), {Code.QUERY_ASSERTED}
+
+
+@mutation(WORLDS)
 def take_the_query_for_granted(case: Case) -> Mutated:
     line = case.lines[case.query_line]
     more = case.choose(["It does.", "It is so.", "Surely so.", "As everyone knows.", "Why?"])
