@@ -46,6 +46,7 @@ class Code(str, Enum):
     EVENT_ORDER_UNCLEAR = "event-order-unclear"
     RELATION_MISSING = "relation-missing"  # no wording for the relation, or the kind of event
     RELATION_EXTRA = "relation-extra"
+    WORDING_UNKNOWN = "wording-unknown"  # a word where it may turn the meaning round, and that the check does not know
     DIRECTION = "direction"
     DIRECTION_UNCLEAR = "direction-unclear"
 
@@ -103,23 +104,29 @@ def reporter(faults: list[Fault], name: str) -> Report:
 CLAIMS = {
     "negation": "not|no|never|neither|nor|none|nobody|nothing|nowhere|without|cannot|except|excepting|unlike|"
     "instead|hardly|barely|scarcely|seldom|rarely|failed|fails|failing|refused|denied|lacks|lacking|untrue|"
-    "false that|opposite|contrary|reverse|reversed|otherwise",
+    "it is false|false that|opposite|contrary|reverse|reversed|otherwise|falsely|lie|lies that|all lies|"
+    "wrongly|wrong|incorrectly|"
+    "incorrect|mistake|mistaken|mistakenly|misprint|error|fictitious|nope|non|isnt|wasnt|arent|far from|but|save|"
+    "other than|aside from|apart from|besides|short of|refuses|rejected|barred|banned|avoids|avoided|vetoed|skipped|"
+    "omitted|swapped|undone|vice versa|other way",
     "hedge": "perhaps|maybe|possibly|might|may|could|would|should|allegedly|supposedly|reportedly|rumoured|rumored|"
-    "seems|seemed|apparently|claimed|believed|suspected|assumed|hoped|planned|intended|expected|presumably|if|unless",
+    "seems|seemed|apparently|claimed|believed|suspected|assumed|hoped|planned|intended|expected|presumably|"
+    "if|unless|wishes|wished|wants|wanted|pretends|pretended|hypothetically|applied to|partly|partially",
     "rounding": "approximately|roughly|nearly|almost|circa|or so|mostly|most|majority|minority|percent|per cent|"
     "percentage|several|many|few|fewer|dozens|usually|often|sometimes|frequently|occasionally|generally|typically|~|"
     "\N{ALMOST EQUAL TO}|%|at least|at most|more than|less than|up to|close to|just over|just under|a couple|"
     "a majority|the bulk",
     "number word": "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|"
     "sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|"
-    "dozen|half|twice|thrice|double|doubled|triple|quarter|third of|thirds",
+    "dozen|million|millions|billion|squared|cubed|half|twice|thrice|double|doubled|triple|quarter|third of|thirds",
     "law": "because|causes|caused|causing|therefore|hence|thus|thereby|due to|owing to|leads to|led to|results in|"
     "resulted in|makes it|made it|prevents|prevented|ensures|ensured|guarantees|guaranteed|always|must|only if|"
     "only when|whenever|requires|required|implies|proves|proved|shows that|triggers|triggered|as a result|so that|"
     "consequently",
     "probability": "probability|probabilities|probable|probably|chance|chances|likelihood|likely|unlikely|odds",
     "hidden": "rule|rules|flag|flags|hidden|latent|internal|mechanism|program|gold|ground truth|secretly|invisible",
-    "answer": "answer is|correct|right answer|true answer|solution|the verdict|expected answer",
+    "answer": "answer is|correct|right answer|true answer|solution|the verdict|expected answer|"
+    "hint|spoiler|affirmative|first option|second option|it does",
 }
 
 # Before a number these make an estimate of it; elsewhere they may be about places.

@@ -174,11 +174,73 @@ _NEGATION = re.compile(
 _HEDGE = re.compile(
     r"\b(?:whether|either|or|maybe|perhaps|might|may|could|unsure|unclear|unknown|uncertain|unable|impossible)\b", re.I
 )
-_CONDITION = re.compile(r"\b(?:if|unless|suppose|supposing|assuming|were|otherwise|hypothetically)\b", re.I)
+_CONDITION = re.compile(r"\b(?:if|unless|suppose|supposing|assuming|were|otherwise|else|hypothetically)\b", re.I)
+# Between a conclusion and a label, words that turn the label down.
+_REJECTION = re.compile(
+    r"\b(?:opposite|contrary|reverse|except|anything|everything|other than|instead of|against|reject\w*|rul\w+ out|"
+    r"exclud\w*|avoid\w*|refus\w*|refut\w*|disprov\w*|contradict\w*|fail\w*|lacks?|little|few|differs?|wrongly|"
+    r"falsely|trap|so much for|too early|below|den(?:y|ies|ied)|unlikely|hardly|barely|no longer)\b",
+    re.I,
+)
+# Before a marked answer, words that make it someone else's.
+_OTHERS = re.compile(
+    r"\b(?:nobody|no one|no way|few|naive\w*|tempting|trap|decoy|(?:many|some|others|people)(?: people)? "
+    r"(?:would|might|may|will|say|think|believe))\b|\b(?:previous|earlier|example|sample|former|old|other)\W*$",
+    re.I,
+)
+# Right before an answer, words that make it an example.
+_EXAMPLE = re.compile(
+    r"(?:\b(?:for example|for instance|such as|of the form|example)|\be\. ?g\.)[^\w]{0,10}"
+    r"(?:(?:the|a|my|your|final)\b[^\w]{0,5}){0,3}$",
+    re.I,
+)
+# At the beginning of a sentence or a line, words that ask, whatever its end.
+_ASKS = re.compile(
+    r"\W*(?:(?:so|then|thus|and|therefore|hence)\W+){0,3}(?:is|was|should|shall|must|do|does|can|could|would|will) "
+    r"(?:i|we|you|it|this|that|the|my|our)\b",
+    re.I,
+)
+# A line that leaves open what a bare label on the next line means.
+_UNDECIDED_LINE = re.compile(
+    r"\W*(?:(?:well|so|but|sorry|honestly|hmm)\W+)?(?:(?:it|that|this|the (?:answer|outcome|result))(?:'s| is| remains|"
+    r" was)|i(?:'m| am)|we are) (?:still |really )?(?:not |un)(?:yet |at all |really )?(?:clear|certain|sure|known|"
+    r"decided|decidable|determined|possible to \w+)\b[^.;:]{0,40}\W*|"
+    r"\W*(?:(?:well|so|but|sorry|honestly|hmm)\W+)?(?:i|we) (?:(?:will|do|can|could|would|shall|may) not|won't|don't|"
+    r"can't|cannot|couldn't|refuse to|decline to|am unable to|am not able to) (?:\w{1,12} )?(?:answer|say|tell|decide|"
+    r"know|choose|determine|judge)\b[^.;:]{0,40}\W*|\W*(?:for example|for instance|example)\W*",
+    re.I,
+)
+# After an answer, in its sentence: less than even odds for it, or that it cannot be given.
+_LOW = r"(?<![\d.])(?:0?\.[0-4]\d{0,9}(?!\d)|[0-4]?\d(?:\.\d{1,9})? ?(?:%|percent\b))"
+_WEAK = re.compile(
+    rf"\b(?:probability|chance|likelihood|confiden\w{{1,3}}|odds|certainty)[^\w\n.]{{0,3}}(?:of |is |at )?{_LOW}|"
+    rf"{_LOW} ?(?:probability|chance|likelihood|confiden|sure|certain|likely|probable)|"
+    r"\b(?:cannot|can't|could not|unable to|not able to) (?:decide|tell|say|know|determine|conclude|answer|"
+    r"be (?:decided|told|known|determined|sure))(?: (?:it|this|here|either way|for sure|with certainty))?"
+    r"[^\w\n]{0,3}(?:$|[.;,)\n])|^ ?\((?:insufficient|not enough|unknown|undetermined|undecid\w{1,5}|unclear|unsure)\b",
+    re.I,
+)
+# After an answer, anywhere: words that take it back and give no other.
+_TAKEN_BACK = re.compile(
+    r"\b(?:(?:just|only|was|am|i'm) (?:kidding|joking)|scratch that|strike that|never ?mind|take (?:it|that) back|"
+    r"i lied|disregard (?:it|that|this|the above)|"
+    r"(?:it's|it is|i meant?|make it|rather) (?:actually |really )?the (?:other|opposite)(?: one| answer| option)?)\b",
+    re.I,
+)
+_EMPTY_ANSWER = re.compile(
+    r"(?:^|\n)[^\w\n]{0,10}(?:(?:the|my|your|final|correct)\b[^\w\n]{0,3}){0,3}answer\b[^\w\n]{0,5}(?:is\b)?[^\w]*[:=][^\w]*$",
+    re.I,
+)
+# Of "No.\nIdea" the first line is no answer.
+_NO_SUCH = re.compile(r"\W*\w{1,20}(?: \w{1,20})?\W*")
+_DENYING_LINE = re.compile(r"\W*(?:not|wrong|incorrect|false)\W*|.*\b(?:not|wrong|incorrect)\W*:\W*", re.I)
+_DENIED_AFTER = re.compile(r"\W*(?:(?:is|was|would be) )?(?:not|wrong|incorrect|false)\W*", re.I)
+_LISTED_OPTION = re.compile(r"\b(?:option|choice|label) [a-z\d]\b", re.I)
 _BUT = re.compile(r"\b(?:but|or|could|might|may|maybe|perhaps|unless|otherwise|else|if)\b", re.I)
 _CONCLUSION = re.compile(
     r"\b(?:therefore|thus|hence|so|consequently|accordingly|conclude|conclusion|overall|ultimately|finally|in summary|"
-    r"(?:i|we)(?: would| will|'ll|'d)? (?:choose|pick|select|predict|answer|say|go with|expect|think|believe)|"
+    r"(?<!should )(?<!shall )(?:i|we)(?: would| will|'ll|'d)? "
+    r"(?:choose|pick|select|predict|answer|say|go with|expect|think|believe)|"
     r"going with|based on|it follows|as a result|in the end|(?:answer|verdict|prediction|conclusion) ?(?=:))\b",
     re.I,
 )
@@ -187,7 +249,7 @@ _SENTENCE = re.compile(r"[.!?;\n]|\b(?:so|therefore|thus|hence|consequently)\b",
 _SENTENCE_END = re.compile(r"(?<!\d)[.!?]+(?=[ \n')\]]|$)")
 # What may follow a stated answer: the end of a phrase, or a reason.
 _AFTER = re.compile(
-    r"[^\w\n?/|❌✗✘]*(?:$|\n)|[ ')\]}>\\]*(?:\.(?![\w/])|[!,;:(—]|-\s|"
+    r"[^\w\n?/|❌✗✘]*(?:$|\n)|[ ')\]}>\\]*(?:\.(?! ?of\b|[\w/])|!(?!=)|[,;:(—]|-\s|"
     r"(?:because|since|given|due|based|with|by|as|not|rather|from)\b)",
     re.I,
 )
@@ -206,6 +268,7 @@ class _Phrases:
     marked: re.Pattern[str]
     first: re.Pattern[str]
     likelier: re.Pattern[str]
+    retracted: re.Pattern[str]
     denied: re.Pattern[str]
     echoed: re.Pattern[str]
 
@@ -216,7 +279,8 @@ class _Phrases:
         """The label of a line that is nothing but an answer; a box to be ticked and a heading are none."""
         return (
             self.bare.fullmatch(line)
-            if len(line) <= _LONGEST_LINE and "[ ]" not in line and line.rstrip()[-1:] != ":"
+            if len(line) <= _LONGEST_LINE
+            and not ("[ ]" in line or line.rstrip()[-1:] == ":" or _LISTED_OPTION.search(line) or _ASKS.match(line))
             else None
         )
 
@@ -244,10 +308,15 @@ def _phrases(options: tuple[str, ...]) -> _Phrases:
         exact=re.compile(label),
         bare=re.compile(rf"{gap}{filler}{{0,10}}(?P<label>{label})[^\w?/|❌✗✘]*", re.I),
         marked=re.compile(rf"{marker}{about}(?:{link}){before}(?P<label>{label})", re.I),
-        first=re.compile(rf"{gap}(?P<label>{label})(?:[ ')\]]*[.!](?=\s+\D)|,? (?:because|since|as)\b)"),
+        first=re.compile(rf"{gap}(?P<label>{label})(?:[ ')\]]*[.!](?=\s+(?!of\b)\D)|,? (?:because|since|as)\b)"),
         likelier=re.compile(
             rf"(?i:{gap}{filler}{{0,10}})(?P<label>{label}) (?:is|seems) (?:the )?(?:much )?"
             r"(?:(?:more|most) (?:likely|probable)|correct|right|answer)(?: (?:answer|outcome|option|one))?[^\w?]*"
+        ),
+        retracted=re.compile(
+            r"\b(?:wait|actually|correction|edit|sorry|however|but|scratch that|on second thought|on reflection|"
+            rf"i meant?|or (?:rather|maybe|perhaps))\b{gap}{filler}{{0,6}}(?P<label>{label})[ ')\]]*(?=$|[\n.!,;])",
+            re.I,
         ),
         denied=re.compile(
             rf"(?:\bnot|\bnever|\bcannot|n't|\bnon|!=?|[¬≠])[ -]*{filler}{{0,3}}(?P<label>{label})", re.I
@@ -262,14 +331,30 @@ def _read(text: str, phrases: _Phrases, is_enclosed: bool) -> Choice | Unparsed:
     enclosed, rest = ([], text) if is_enclosed else _enclosed(text, phrases)
     rest = _plain(rest)
     statements = [*enclosed, *_lines(rest, phrases), *_marked(rest, phrases), *_sentences(rest, phrases)]
+    statements += _retracted(rest, statements, phrases)
     answers = {s.option for s in statements if s.kind in (_Kind.STATED, _Kind.LISTED)}
     is_stated = any(s.kind is _Kind.STATED for s in statements)
     if fault := _first_fault(statements, answers, is_stated, phrases) or _last_fault(statements, is_stated):
         return fault
+    if is_stated and not is_enclosed and _EMPTY_ANSWER.search(_plain(text[-_NEAR:])):
+        said = 'the reply ends with an empty "Answer:"; allowed is an answer after it'
+        return Unparsed(Reason.UNFINISHED, said)
     if is_stated:
         (option,) = answers
         return Choice(option, phrases.options[option])
     return _explain(rest, phrases)
+
+
+def _retracted(text: str, statements: Sequence[_Statement], phrases: _Phrases) -> list[_Statement]:
+    """What replaces the last stated answer, or takes it back: "Wait, actually NO", "Just kidding"."""
+    stated = [statement for statement in statements if statement.kind is _Kind.STATED]
+    if not stated:
+        return []
+    last = max(stated, key=lambda statement: statement.place)
+    found = phrases.retracted.finditer(text, last.place)
+    replaced = [_Statement(match.start("label"), _Kind.LISTED, phrases.index(match["label"])) for match in found]
+    match = _TAKEN_BACK.search(text, last.place)
+    return [*replaced, _Statement(match.start(), _Kind.DENIED, last.option)] if match else replaced
 
 
 def _first_fault(
@@ -323,7 +408,35 @@ def _lines(text: str, phrases: _Phrases) -> Iterator[_Statement]:
         match = phrases.alone(line)
         if match is not None:
             kind = _Kind.STATED if i in (0, len(numbered) - 1) else _Kind.LISTED
+            if kind is _Kind.STATED and not phrases.marked.search(line) and _is_undecided(match["label"], i, numbered):
+                kind = _Kind.LISTED
+            if (i and _denies(numbered[i - 1][1])) or (i + 1 < len(numbered) and _is_denial(numbered[i + 1][1])):
+                kind = _Kind.DENIED
             yield _Statement(start + match.start("label"), kind, phrases.index(match["label"]))
+
+
+def _is_undecided(label: str, i: int, lines: Sequence[tuple[int, str]]) -> bool:
+    """Whether the line before or after a label makes it no answer: "It is not clear", or "no" before "idea"."""
+    before = lines[i - 1][1] if i else ""
+    if _leaves_open(before):
+        return True
+    after = lines[i + 1][1] if i + 2 == len(lines) else ""
+    return label.casefold() == "no" and len(after) <= _LONGEST_LINE and _NO_SUCH.fullmatch(after) is not None
+
+
+def _leaves_open(line: str) -> bool:
+    """Whether a line leaves the answer open."""
+    return len(line) <= _LONGEST_LINE and _UNDECIDED_LINE.fullmatch(line) is not None
+
+
+def _denies(line: str) -> bool:
+    """Whether a line denies the one after it."""
+    return len(line) <= _LONGEST_LINE and _DENYING_LINE.fullmatch(line) is not None
+
+
+def _is_denial(line: str) -> bool:
+    """Whether a line denies the one before it."""
+    return len(line) <= _LONGEST_LINE and _DENIED_AFTER.fullmatch(line) is not None
 
 
 def _marked(text: str, phrases: _Phrases) -> Iterator[_Statement]:
@@ -333,22 +446,30 @@ def _marked(text: str, phrases: _Phrases) -> Iterator[_Statement]:
         before, after = text[max(0, match.start() - _NEAR) : match.start()], text[match.end() : match.end() + _NEAR]
         clause = _tail(before, _CLAUSE)
         said = clause + re.sub(r"\([^()]*\)", "", match[0])
-        if _CONDITION.search(_tail(before, _SENTENCE)) or _HEDGE.search(clause):
+        if _CONDITION.search(_tail(before, _SENTENCE)) or any(p.search(clause) for p in (_HEDGE, _OTHERS)):
+            continue
+        if _EXAMPLE.search(before) or _ASKS.match(clause) or _is_weak(match["label"], after):
             continue
         if _NEGATION.search(said):
             yield _Statement(place, _Kind.DENIED, option)
         elif _is_left_open(match["label"], after, option, phrases):
             yield _Statement(place, _Kind.OPEN, fault=_echo(phrases))
-        elif _AFTER.match(after) and not re.match(r"[ ,;(]*(?:if|unless|only|provided|assuming)\b", after, re.I):
+        elif _AFTER.match(after) and not re.match(r"[ ,;(]*(?:(?:if|unless|only|provided|assuming)\b|\?)", after, re.I):
             yield _Statement(place, _Kind.STATED, option)
 
 
 def _is_left_open(label: str, after: str, option: int, phrases: _Phrases) -> bool:
     """Whether the sentence goes on with another option, beside this one or as a reservation."""
-    sentence = re.split(r"[.!?\n]", after, maxsplit=1)[0]
+    sentence = re.split(r"[.!?\n]", re.sub(r"\([^()\n]{0,80}\)", "", after), maxsplit=1)[0]
     if not phrases.labels(sentence) - {option}:
         return False
     return phrases.echoed.match(label + sentence) is not None or _BUT.search(sentence) is not None
+
+
+def _is_weak(label: str, after: str) -> bool:
+    """Whether the sentence that gives an answer goes on to say that it is unlikely, or none; or counts: "No. 5"."""
+    sentence = _SENTENCE_END.split(after, maxsplit=1)[0].split("\n")[0]
+    return _WEAK.search(sentence) is not None or (label.casefold() == "no" and re.match(r"\. ?\d", after) is not None)
 
 
 def _tail(text: str, pattern: re.Pattern[str]) -> str:
@@ -361,7 +482,8 @@ def _tail(text: str, pattern: re.Pattern[str]) -> str:
 
 def _sentences(text: str, phrases: _Phrases) -> Iterator[_Statement]:
     """A first sentence that is a label, and a last sentence that concludes with one."""
-    if match := phrases.first.match(text):
+    match = phrases.first.match(text)
+    if match and not (match["label"].casefold() == "no" and _NO_SUCH.fullmatch(text, match.end(), match.end() + _NEAR)):
         yield _Statement(match.start("label"), _Kind.STATED, phrases.index(match["label"]))
     start, last = _last_sentence(text)
     for match in phrases.denied.finditer(last):
@@ -369,15 +491,23 @@ def _sentences(text: str, phrases: _Phrases) -> Iterator[_Statement]:
     if len(phrases.labels(last)) != 1 or re.search(r"\?\W*$", last):
         return
     match = phrases.alone(last) or phrases.likelier.fullmatch(last)
-    if match is not None:
+    if match is not None and (phrases.marked.search(last) or not _leaves_open(_line_before(text, start))):
         yield _Statement(start + match.start("label"), _Kind.STATED, phrases.index(match["label"]))
     for match in phrases.exact.finditer(last):
         ends = not re.search(r"[\w/|❌✗✘]", last[match.end() :])
         concluded = list(_CONCLUSION.finditer(last[: match.start()]))
         if ends and concluded:
-            said = last[concluded[-1].start() : match.start()]
-            if not any(pattern.search(said) for pattern in (_NEGATION, _HEDGE, _CONDITION)):
+            before, said = last[: concluded[-1].start()], last[concluded[-1].start() : match.start()]
+            if _EXAMPLE.search(before) or _OTHERS.search(_tail(before, _CLAUSE)) or _ASKS.match(said):
+                continue
+            if not any(pattern.search(said) for pattern in (_NEGATION, _REJECTION, _HEDGE, _CONDITION)):
                 yield _Statement(start + match.start(), _Kind.STATED, phrases.index(match[0]))
+
+
+def _line_before(text: str, place: int) -> str:
+    """The last line with a word that ends before the line or sentence at `place`; "" if that is far, or none."""
+    lines = text[max(0, place - _NEAR) : place].rstrip().rsplit("\n", maxsplit=1)
+    return lines[-1]
 
 
 def _last_sentence(text: str) -> tuple[int, str]:
@@ -425,6 +555,9 @@ def _enclosures(text: str) -> Iterator[tuple[int, int, str | Unparsed]]:
             values = [found.value[key] for key in _ANSWER_KEYS if key in found.value]
             if values:
                 yield found.start, found.end, _text_of(values)
+            elif any(f'"{key}"' in text[found.start : found.end] for key in _ANSWER_KEYS):
+                said = 'the JSON object has no field "answer" of its own; allowed is an object that has one'
+                yield found.start, found.end, Unparsed(Reason.WRONG_FIELDS, said)
 
 
 def _text_of(values: list[Any]) -> str | Unparsed:

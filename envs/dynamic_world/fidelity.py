@@ -74,8 +74,16 @@ _CLASSES = {
     "false": "false|off|lowered|crossed out|unset|cleared|down|unlit|disabled",
     "time": "step|time|day|hour|minute|tick|moment|t|at step|at time|on day|as of step|as of time|by step|by time",
     "ending": "no longer|ceased|stopped being|resigned|expelled|removed|former|disconnected|unlinked|dissolved|"
-    "revoked|cancelled|withdrawn|withdrew|almost|quit",
+    "revoked|cancelled|withdrawn|withdrew|almost|quit|until|back|returned|returns|was reset|long ago|ex|"
+    "stops being|dropped out",
+    # What may stand between the names beside the words above.
+    "plain": "and|is|are|has|be|been|being|that|by|of|with|then|next|here|round|out|lies|found|"
+    "noted|seen|judged|ranked|recorded|reported|reports|stands|marked|observed|declared|test|decided|turns|"
+    "bed|anchor|berthed|checked|comparison|holds|points|;|-|)|.",
     "question": "?|whether|which|decide|does it hold|is it true|is it so|can one say",
+    # Of the query alone: it takes for granted what it asks, or answers itself.
+    "granted": "why|how come|when did|given that|as everyone|everyone knows|as we know|right|surely|indeed|of course|"
+    "clearly|obviously|as it was recorded|it does|it is so|it holds",
     "world hidden": "hidden|latent|level|levels|gold|ground truth|rule|rules|program|mechanism|transition|"
     "transitions|proof",
 }
@@ -85,7 +93,10 @@ _WORDING = {
     "ending": Code.NEGATED,
     "world hidden": Code.FORBIDDEN_TERM,
 }
-_QUERY_WORDING = {name: code for name, code in _WORDING.items() if name not in ("answer", "hedge")}
+_QUERY_WORDING = {
+    **{name: code for name, code in _WORDING.items() if name not in ("answer", "hedge")},
+    "granted": Code.QUERY_ASSERTED,
+}
 # By relation or kind: the words that say it with the first participant first, and with the second one first.
 _DIRECTIONS: dict[str, tuple[str, str]] = {
     "ABOVE": ("above", "below"),
@@ -135,6 +146,9 @@ def check(payload: WorldPayload, text: str, names: Mapping[str, str]) -> list[Fa
     else:
         after = [tokens for is_after, tokens in page.other if is_after]
         faults += _check_query(payload.query, asked, after)
+        for tokens in after:
+            if tokens is not asked and (said := [token for token in tokens[:1] if has(token, "granted")]):
+                faults.append(Fault(Code.QUERY_ASSERTED, "", f"{said[0].text!r} on a line after the events"))
     other = [tokens for _, tokens in page.other if tokens is not asked]
     for tokens in other:
         faults += _check_other(tokens, payload.query)
@@ -158,6 +172,7 @@ def _check_record(record: Observation | WorldEvent, tokens: list[Token], faults:
     kind = str(record.arguments.get("relation", record.kind))
     if not _check_participants(record.participants, tokens, report):
         return _check_time(record, tokens, report)
+    _check_between(tokens, report)
     _check_kind(kind, tokens, report)
     if kind in _DIRECTIONS:
         _check_direction(kind, record.participants[0], record.participants[1], tokens, report)
@@ -168,6 +183,14 @@ def _check_record(record: Observation | WorldEvent, tokens: list[Token], faults:
     else:
         return _check_update(record, tokens, report)
     return _check_time(record, tokens, report)
+
+
+def _check_between(tokens: Sequence[Token], report: Report) -> None:
+    """Check that all words between the names are known: a word that is not could turn the relation round."""
+    named = [place for place, token in enumerate(tokens) if token.kind == "name"]
+    for token in tokens[named[0] : named[-1]] if named else ():
+        if token.kind == "word":
+            report(Code.WORDING_UNKNOWN, f"{token.text!r} between two names is no wording that is known")
 
 
 def _check_participants(participants: Sequence[str], tokens: Sequence[Token], report: Report) -> bool:
@@ -203,6 +226,9 @@ def _check_direction(kind: str, first: str, second: str, tokens: list[Token], re
         report(Code.RELATION_MISSING, f"no words for {kind} that are known")
         return
     between = [place for place in said if start < place < end]
+    if any(token.kind == "name" for token in tokens[said[0] + 1 : end]):
+        report(Code.DIRECTION_UNCLEAR, f"a third name before the second one of {kind}: {words_of(tokens)!r}")
+        return
     is_symmetric = forward == backward
     if len(said) > 1 or (not between and not is_symmetric):
         report(
@@ -345,6 +371,7 @@ def _check_observation(fact: Observation, tokens: list[Token], report: Report) -
     is_complete = _check_participants(participants, tokens, report)
     _check_kind(fact.relation, tokens, report)
     if is_complete and fact.relation == "LOCATED_IN":
+        _check_between(tokens, report)
         _check_place(name, str(value), tokens, report)
 
 
@@ -397,6 +424,10 @@ def _check_other(tokens: list[Token], query: Query) -> Iterator[Fault]:
     named = [token for token in tokens if token.kind == "name"]
     if not named:
         return
+    if {token.value for token in named} == set(query.arguments):
+        yield Fault(
+            Code.QUERY_ASSERTED, "", f"a line without an id has just the names asked about: {words_of(tokens)!r}"
+        )
     for token in tokens:
         classes = token.value if token.kind == "phrase" else ()
         if any(name in _RELATIONS or name == "moved" for name in classes):

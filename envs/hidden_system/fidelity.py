@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
 from veilgym.envs.core.fidelity import (
@@ -27,7 +27,8 @@ _CLASSES = {
     "subsequently|later|came|the|a|an|was|were|is|it|got|by|step|event|applied|performed|done|given|took place|"
     "happened|occurred|carried out|,|;|>|->|=>|\N{RIGHTWARDS ARROW}|first|second|third|fourth|fifth|sixth|seventh|"
     "eighth|ninth|tenth|next came",
-    "inversion": "before|preceded|preceded by|prior to|previously|earlier|beforehand|backwards|backward|"
+    "inversion": "from the end|to the beginning|to the start|to the front|back to front|in reverse|end to start|"
+    "before|preceded|preceded by|prior to|previously|earlier|beforehand|backwards|backward|"
     "last to first|right to left|simultaneously|at once|at the same time|together with|in any order|random order",
     # Between an attribute and its level.
     "setting": "=|:|(|is|was|at|of|set|set to|set at|level|value|equal to|equals|held at|kept at|fixed at|stood at|"
@@ -38,12 +39,45 @@ _CLASSES = {
     "whole": "of|out of|all|total|n|n =|of the|of all|in all|across",
     "question": "?|which|whether|predict|decide|choose|what",
     "outcome": "present|absent",
+    "first": "first",
+    "further": "second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth",
+    "last": "last|the last|lastly|finally",
+    # Words that change nothing: of our own prose, and what else a model may write around names and numbers.
+    "plain": "a|an|the|this|that|these|those|such|each|every|all|both|same|one|it|its|they|their|them|we|our|us|i|he|"
+    "she|his|her|who|whom|whose|which|what|whether|where|when|here|there|and|or|as|at|by|for|from|in|into|of|on|onto|"
+    "out|over|per|to|through|throughout|under|up|upon|via|with|within|during|while|until|after|be|been|being|is|"
+    "are|was|were|has|have|had|having|do|did|does|done|will|would|can|then|than|also|only|so|apply|applied|carry|"
+    "carried|chart|check|checked|checks|clerk|come|comes|completion|consist|consisted|consists|contain|contained|"
+    "count|counted|counts|describe|describes|determined|end|ended|ending|ends|entry|entries|examine|examined|"
+    "execute|executed|executes|executing|find|finding|findings|finds|fix|fixed|fixing|found|follow|followed|"
+    "following|follows|give|given|go|goes|going|hold|handle|handled|handling|include|included|includes|inspect|"
+    "inspected|inspects|list|listed|lists|make|makes|made|mark|marked|measure|measured|name|named|names|note|"
+    "noted|notes|observe|observed|observes|order|ordered|perform|performed|performs|plan|planned|proceed|"
+    "proceeded|procedure|procedures|put|read|reads|record|recorded|records|report|reported|reports|run|running|"
+    "runs|say|see|seen|send|sent|set|sets|setting|settings|show|showed|shown|shows|stand|stands|start|started|"
+    "starts|state|step|steps|sum|sums|summary|summarise|summarises|take|taken|takes|taking|test|tested|tests|"
+    "tell|told|total|totals|treat|treated|treatment|treatments|try|tried|tries|undergo|undergoes|underwent|"
+    "undergone|use|used|uses|using|value|values|write|written|action|actions|activity|activities|attempt|"
+    "attempts|attribute|attributes|base|baseline|batch|batches|booked|booking|case|cases|combination|"
+    "combinations|condition|conditions|configuration|consignment|consignments|cycle|cycles|day|days|device|event|"
+    "events|experiment|experiments|group|groups|history|histories|instance|instances|item|items|kind|level|"
+    "levels|log|machine|number|numbers|operation|operations|outcome|outcomes|page|parameter|parameters|part|"
+    "particular|particulars|patient|patients|person|people|place|position|process|product|products|protocol|"
+    "question|reading|readings|result|results|round|rounds|row|routine|sample|samples|scenario|schedule|sequence|"
+    "series|session|sessions|shipment|shipments|sign|situation|specimen|specimens|subject|subjects|system|table|"
+    "task|tasks|time|times|trial|trials|type|visit|visits|way|work|worker|band|grey|tag|theta|yellow|nurse|"
+    "hospital|laboratory|ledger|line|lines|notebook|office|ward|workshop|garden|museum|kitchen|farm|studio|"
+    "factory|theatre|ship|bakery|team|staff|keeper|operator|observer|answer|answers|either|likely|more|new|next|"
+    "now|possible|reply|suppose|two|your|you|last|less|expect|predict|think|judge|decide|choose|yet|still|again|"
+    "together|overall|respectively",
     # Of the query alone.
     "unknown": "not known|not examined|not inspected|not determined|not measured|not recorded|unknown",
 }
 _LEXICON = lexicon_of(_CLASSES)
+_PRONOUNS = ("it", "this", "that", "these", "those", "they", "he", "she")
 _QUERY_WORDING = {k: v for k, v in EVIDENCE_WORDING.items() if k not in ("probability", "answer", "hedge")}
 _TO_LEVEL, _TO_TRIALS = 4, 3  # how many words may stand between
+_SHORT = 6  # tokens of a line that is a remark, not an introduction
 
 
 def check(payload: BehaviorPayload, text: str, names: Mapping[str, str]) -> list[Fault]:
@@ -71,8 +105,8 @@ def check(payload: BehaviorPayload, text: str, names: Mapping[str, str]) -> list
         if tokens := page.evidence.get(case.id):
             faults += _check_case(case, tokens, payload)
     other = [tokens for _, tokens in page.other]
-    for tokens in other:
-        faults += _check_other(tokens, payload, names)
+    for is_after, tokens in page.other:
+        faults += _check_other(tokens, payload, names, is_after)
     asked = page.evidence.get(payload.query_case.id)
     if asked is not None:
         after = [tokens for is_after, tokens in page.other if is_after]
@@ -91,6 +125,7 @@ def _check_case(case: BehaviorCase, tokens: list[Token], payload: BehaviorPayloa
     check_wording(tokens, report, EVIDENCE_WORDING)
     levels = _check_settings(case, tokens, payload, report)
     _check_events(case, tokens, payload, report)
+    _check_words(tokens, report)
     rest = [(place, token) for place, token in enumerate(tokens) if token.kind in ("number", "label")]
     _check_counts(case, tokens, [(place, token) for place, token in rest if place not in levels], report)
     for token in tokens:
@@ -155,9 +190,33 @@ def _check_events(case: BehaviorCase, tokens: list[Token], payload: BehaviorPayl
         unknown = [token for token in tokens[start + 1 : end] if not has(token, "link")]
         if unknown:
             report(Code.EVENT_ORDER_UNCLEAR, f"'{words_of(tokens[start + 1 : end])}' between two events")
+    if len(mentions) > 1:
+        _check_ordinals(tokens, mentions, report)
     for token in tokens:
         if has(token, "inversion"):
             report(Code.EVENT_ORDER_UNCLEAR, f"{token.text!r} may turn the order of events round")
+
+
+def _check_ordinals(tokens: Sequence[Token], mentions: Sequence[int], report: Report) -> None:
+    """Check that words that number the events stand where the order of names bears them out."""
+    first, second, before_last = mentions[0], mentions[1], mentions[-2]
+    for place, token in enumerate(tokens):
+        is_odd = (
+            (has(token, "first") and place > second)
+            or (has(token, "further") and place < first)
+            or (has(token, "last") and place < before_last)
+        )
+        if is_odd:
+            report(Code.EVENT_ORDER_UNCLEAR, f"{token.text!r} where it does not number the event beside it")
+
+
+def _check_words(tokens: Sequence[Token], report: Report, start: int | None = None, more: Collection[str] = ()) -> None:
+    """Check that every word from the first name or number on is known: one that is not could say anything."""
+    if start is None:
+        start = next((i for i, token in enumerate(tokens) if token.kind in ("name", "number", "label")), len(tokens))
+    for token in tokens[start:]:
+        if token.kind == "word" and token.text not in more:
+            report(Code.WORDING_UNKNOWN, f"{token.text!r} is no wording that is known")
 
 
 def _check_counts(case: BehaviorCase, tokens: list[Token], marks: list[tuple[int, Token]], report: Report) -> None:
@@ -225,6 +284,7 @@ def _check_query(
     check_wording(tokens, report, _QUERY_WORDING)
     levels = _check_settings(case, tokens, payload, report)
     _check_events(case, tokens, payload, report)
+    _check_words(tokens, report)
     for place, token in enumerate(tokens):
         if token.kind == "number" and place not in levels:
             report(Code.NUMBER_EXTRA, f"the number {token.text} is none of the query's")
@@ -235,13 +295,18 @@ def _check_query(
     return faults
 
 
-def _check_other(tokens: list[Token], payload: BehaviorPayload, names: Mapping[str, str]) -> list[Fault]:
+def _check_other(
+    tokens: list[Token], payload: BehaviorPayload, names: Mapping[str, str], is_after: bool
+) -> list[Fault]:
     """Check a line that belongs to no case: it may introduce names and levels, and say what a trial is."""
     faults: list[Fault] = []
     report = reporter(faults, "")
     of_levels = _check_legend(tokens, payload, report)
     events = [token for token in tokens if _is_name(token, payload.event_vocabulary)]
     named = [token for token in tokens if token.kind == "name"]
+    if events or is_after or (tokens and tokens[0].text in _PRONOUNS and len(tokens) <= _SHORT):
+        known_labels = {word for option in payload.answer_options for word in split(names.get(option, option))}
+        _check_words(tokens, report, 0, known_labels)
     known = _known_numbers(payload)
     for place, token in enumerate(tokens):
         if token.kind == "odd number":

@@ -198,6 +198,7 @@ def test_parquet_is_scored_like_json_lines(systems: Path, tmp_path: Path) -> Non
         ('{"id": "A", "answer": "PRESENT", "answer": "ABSENT"}', "has 2 times the field 'answer'"),
         ('{"id": "A", "id": "A", "answer": "PRESENT"}', "has 2 times the field 'id'"),
         ('{"id": 1, "answer": "PRESENT"}', "id is 1 of type int, allowed is a string"),
+        ('{"id": 1e999, "answer": "PRESENT"}', "id is 1e999 of type float"),
         ('{"id": null, "answer": "PRESENT"}', "id is null of type NoneType"),
         ('{"id": ["A"], "answer": "PRESENT"}', r"id is \[.*\] of type list"),
         ('{"id": "1", "answer": "PRESENT"}', "id '1' is not in the data set"),

@@ -263,6 +263,7 @@ def negate(case: Case) -> Mutated:
     name = case.pick()
     body = case.body(name)
     forms = [f"It is not so that {body}", f"{body} None of this holds.", f"{body} It never happened."]
+    forms += [f"It is false: {body}", f"{body} That is a misprint.", f"Wrongly noted: {body}", f"A lie: {body}"]
     if re.search(r"\b(is|was)\b", body):
         forms += [re.sub(r"\b(is|was)\b", r"\1 not", body, count=1), re.sub(r"\b(is|was)\b", r"\1n't", body, count=1)]
     return case.put(name, case.choose(forms)), {Code.NEGATED}
@@ -487,6 +488,51 @@ def turn_order_round(case: Case) -> Mutated:
 
 
 @mutation(SYSTEMS)
+def tell_the_order_from_the_end(case: Case) -> Mutated:
+    name = case.pick(lambda record: len(record.events) > 1)
+    body, first = case.body(name), case.names[case.records[name].events[0]]
+    forms = [f"From the end to the beginning: {body}", f"{body.rstrip('.')}, from the end to the beginning."]
+    forms += [re.sub(rf"\b{re.escape(first)}\b", f"last {first}", body, count=1), f"{body.rstrip('.')} first."]
+    return case.put(name, case.choose(forms)), {Code.EVENT_ORDER_UNCLEAR}
+
+
+@mutation(SYSTEMS)
+def say_more_of_a_case(case: Case) -> Mutated:
+    name = case.pick()
+    body = case.body(name)
+    more = case.choose(["This combination blocks the record.", "It got lost.", "One step misfired.", "It survives."])
+    forms = [f"{body} {more}", re.sub(r"(?i)\bpresent\b", "missing from \\g<0>", body, count=1)]
+    forms += [re.sub(r"(?i)\bpresent\b", "\\g<0> lost", body, count=1)]
+    return case.put(name, case.choose(forms)), {Code.WORDING_UNKNOWN}
+
+
+@mutation(SYSTEMS)
+def skip_an_event(case: Case) -> Mutated:
+    name = case.pick()
+    called = case.names[case.records[name].events[-1]]
+    word = case.choose(["skipped", "blocked", "aborted", "botched"])
+    return case.put(name, re.sub(rf"\b{re.escape(called)}\b", f"\\g<0> {word}", case.body(name))), {
+        Code.NEGATED,
+        Code.WORDING_UNKNOWN,
+    }
+
+
+@mutation(SYSTEMS)
+def state_a_law_of_an_event(case: Case) -> Mutated:
+    one, other = (case.names[event] for event in case.payload.event_vocabulary[:2])
+    said = [f"{one} kills the record.", f"{one} vetoes {other}.", f"The {one} arms the {other}.", "It survives."]
+    return case.add(case.choose(said)), {Code.WORDING_UNKNOWN}
+
+
+@mutation(SYSTEMS)
+def answer_after_the_query(case: Case) -> Mutated:
+    line, said = case.lines[case.query_line], case.choose(["It survives.", "The record wins.", "Surely it glows."])
+    if case.rng.random() < 0.5:
+        return case.with_line(case.query_line, f"{line} {said}"), {Code.WORDING_UNKNOWN}
+    return case.add(said, case.query_line + 1), {Code.WORDING_UNKNOWN}
+
+
+@mutation(SYSTEMS)
 def swap_levels(case: Case) -> Mutated:
     name = case.pick(lambda record: len(set(record.attributes.values())) > 1)
     if name is None:
@@ -625,6 +671,52 @@ def end_relation(case: Case) -> Mutated:
 def stray_fact(case: Case) -> Mutated:
     name = case.pick(lambda record: case.kind(record) in ("ABOVE", "MEMBER", "SUBSET"))
     return case.add(f"Also, {case.body(name)}"), {Code.STRAY_EVIDENCE, Code.QUERY_ASSERTED}
+
+
+@mutation(WORLDS)
+def turn_round_by_an_odd_word(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) in ("ABOVE", "MEMBER", "SUBSET", "DISJOINT", "CONNECTED"))
+    first = min((case.names[symbol] for symbol in case.symbols(name)[:2]), key=case.body(name).index)
+    odd = case.choose(["hardly ever", "yearns to be", "is a foe of what is", "stays anything save", "un"])
+    body = re.sub(rf"\b{re.escape(first)}\b", lambda match: f"{match[0]} {odd}", case.body(name), count=1)
+    codes = {Code.WORDING_UNKNOWN, Code.NEGATED, Code.HEDGED}
+    return case.put(name, body), codes
+
+
+@mutation(WORLDS)
+def undo(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) in ("MOVE", "SET_STATE"))
+    more = case.choose(["and back", "then it returned", "or the other way round", "vice versa", "until then"])
+    return case.put(name, f"{case.body(name).rstrip('.')}, {more}."), {Code.NEGATED}
+
+
+@mutation(WORLDS)
+def assert_the_query_by_a_synonym(case: Case) -> Mutated:
+    one, other = (case.names[symbol] for symbol in case.payload.query.arguments)
+    how = case.choose(["turns up among", "goes together with", "trumps", "appertains to"])
+    return case.add(f"{one} {how} {other}."), {Code.QUERY_ASSERTED}
+
+
+@mutation(WORLDS)
+def put_a_third_name_between(case: Case) -> Mutated:
+    name = case.pick(lambda record: case.kind(record) in ("ABOVE", "MEMBER", "SUBSET"))
+    second = max((case.names[symbol] for symbol in case.symbols(name)[:2]), key=case.body(name).index)
+    other = next(case.names[symbol] for symbol in case.names if symbol not in case.symbols(name))
+    body = case.body(name).replace(second, f"{other} and {second}", 1)
+    return case.put(name, body), {Code.PARTICIPANT_EXTRA, Code.DIRECTION_UNCLEAR}
+
+
+@mutation(WORLDS)
+def remark_after_the_events(case: Case) -> Mutated:
+    said = case.choose(["It holds.", "It is so.", "Clearly the case."])
+    return case.add(said, len(case.lines)), {Code.QUERY_ASSERTED}
+
+
+@mutation(WORLDS)
+def take_the_query_for_granted(case: Case) -> Mutated:
+    line = case.lines[case.query_line]
+    more = case.choose(["It does.", "It is so.", "Surely so.", "As everyone knows.", "Why?"])
+    return case.with_line(case.query_line, f"{line} {more}"), {Code.QUERY_ASSERTED}
 
 
 @mutation(BOTH)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
 from veilgym.envs.core.dataset.files import whole
-
-if TYPE_CHECKING:
-    pass
 
 _GROUP = 1 << 24  # bytes of text after which a group of rows is closed; does not depend on the blocks
 
