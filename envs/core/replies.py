@@ -439,6 +439,11 @@ def _is_denial(line: str) -> bool:
     return len(line) <= _LONGEST_LINE and _DENIED_AFTER.fullmatch(line) is not None
 
 
+_LISTS = re.compile(
+    r"\b(?:two|both|possible|allowed|valid) (?:\w+ )?answers\b", re.I
+)  # what follows is all that may be said
+
+
 def _marked(text: str, phrases: _Phrases) -> Iterator[_Statement]:
     """Answers after a word that says so: "Answer: X", "the answer is X"."""
     for match in phrases.marked.finditer(text):
@@ -449,6 +454,8 @@ def _marked(text: str, phrases: _Phrases) -> Iterator[_Statement]:
         if _CONDITION.search(_tail(before, _SENTENCE)) or any(p.search(clause) for p in (_HEDGE, _OTHERS)):
             continue
         if _EXAMPLE.search(before) or _ASKS.match(clause) or _is_weak(match["label"], after):
+            continue
+        if _LISTS.search(said):
             continue
         if _NEGATION.search(said):
             yield _Statement(place, _Kind.DENIED, option)

@@ -191,6 +191,14 @@ STATED = [
 
 # Replies to the question whose options are those named, and why they are no answer.
 UNPARSED = [
+    # What a small model has written: the end of its prompt again, cut off.
+    (
+        "What does this tell you?\n\n2. There are two possible answers:\nPRESENT: after the last procedure the sign is "
+        "more likely present.\nABSENT: after the last procedure the sign is more likely absent.\nEnd your reply with a "
+        'line that is either "Answer: PRESENT" or "Answer: ABSENT',
+        OUTCOMES,
+        Reason.NOT_CONCLUDED,
+    ),
     ("", ANSWERS, Reason.EMPTY),
     (" \n\t ", ANSWERS, Reason.EMPTY),
     ("\ufeff", ANSWERS, Reason.EMPTY),
