@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
+import termios
 import time
 
 import pytest
@@ -147,7 +150,7 @@ def test_in_a_terminal_of_its_own():
         stdout=slave,
         stderr=slave,
         start_new_session=True,
-        preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0),
+        preexec_fn=_take_terminal,
     )
     os.close(slave)
     seen = _read_until(master, r"train split\..*> ")
@@ -158,6 +161,11 @@ def test_in_a_terminal_of_its_own():
     assert process.wait(30) == 130
     os.close(master)
     assert "Traceback" not in seen
+
+
+def _take_terminal():
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a test run in the background has it ignored
 
 
 def _read_until(master, pattern):

@@ -194,7 +194,7 @@ def standings():
 
 def test_bench__floor_and_ideal(standings):
     result, by_agent = standings
-    assert (result.floor, result.ideal, result.arguments) == ("random", "ideal observer", {"length": 4})
+    assert (result.floor, result.ideal, result.arguments) == ("random", "ideal observer", {"length": "short"})
     assert list(by_agent) == AGENTS
     assert by_agent["random"].score == pytest.approx(0.5, abs=0.15)
     scores = [standing.score for standing in by_agent.values()]
@@ -205,8 +205,11 @@ def test_bench__floor_and_ideal(standings):
 
 def test_bench__normalised_scale(standings):
     _, by_agent = standings
-    low, high = by_agent["random"].score, by_agent["ideal observer"].score
-    assert (by_agent["random"].normalised, by_agent["ideal observer"].normalised) == (0.0, 1.0)
+    low, high = (
+        0.5,
+        by_agent["ideal observer"].score,
+    )  # a coin is right in half of the instances, whatever its luck here
+    assert by_agent["ideal observer"].normalised == 1.0
     for standing in by_agent.values():
         assert standing.normalised == pytest.approx((standing.score - low) / (high - low))
         assert standing.regret.total == pytest.approx(high - standing.score)
