@@ -63,7 +63,8 @@ def _on_cluster(job: Job, chunks: Sequence[Sequence[int]], keep_going: bool) -> 
 
     task = ray.remote(max_retries=_TRIES - 1)(_play_warm)
     # As bytes: arrays that Ray unpacks itself are read-only, and an agent may have buffers that it writes to.
-    shared = ray.put(ray.cloudpickle.dumps(job))  # type: ignore[no-untyped-call]
+    pack: Callable[[Job], bytes] = ray.cloudpickle.dumps
+    shared = ray.put(pack(job))
 
     def result(reference: Any, seeds: Sequence[int]) -> Played:
         try:
