@@ -74,7 +74,7 @@ FIGURES = {
         "Circuits, choice of experiments", Recipe(CIRCUITS, "maskable-ppo"), 200_000, 0.68, (0, 1, 2), None,
         ("mean", "best"),
     ),
-    "circuits-choice-dqn": Figure("Circuits, choice of experiments (DQN)", Recipe(CIRCUITS, "dqn"), 150_000, 0.68),
+    "circuits-choice-dqn": Figure("Circuits, choice of experiments (DQN)", Recipe(CIRCUITS, "dqn"), 150_000, None),
     "circuits-everything-ppo": Figure(
         "Circuits, everything (PPO)", Recipe(CIRCUITS, "ppo", "everything"), 300_000, None
     ),
