@@ -11,6 +11,7 @@ import msgspec
 
 from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.prose import Rendering
+from veilgym.envs.core.replies import Unparsed, read_choice
 from veilgym.envs.core.seeding import check_seed, check_split
 from veilgym.registry import ENTRIES, Entry, entry_of
 
@@ -135,6 +136,17 @@ class Family(Generic[S, P]):
 def plain(document: Mapping[str, Any]) -> Any:
     """A document as JSON gives it back."""
     return msgspec.json.decode(msgspec.json.encode(document))
+
+
+def read_option(reply: Any, payload: Any) -> str | Unparsed:
+    """`Family.read_answer` of the query families: one of the payload's `answer_options`."""
+    found = read_choice(reply, payload.answer_options)
+    return found if isinstance(found, Unparsed) else found.option
+
+
+def score_option(skeleton: Any, answer: str) -> float:
+    """`Family.score` of the query families: 1 for the record's `gold_answer`, 0 for anything else."""
+    return float(answer == skeleton.gold_answer)
 
 
 def load_family(name: str) -> Family[Any, Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from veilgym.envs.core.family import Family
-from veilgym.envs.core.replies import Unparsed, read_choice
+from veilgym.envs.core.family import Family, read_option, score_option
 from veilgym.envs.dynamic_world.generator import worlds_at
 from veilgym.envs.dynamic_world.grammar import WorldPayload, WorldSkeleton
 from veilgym.envs.dynamic_world.payload import renderer_payload
@@ -21,15 +20,6 @@ def _records(document: Mapping[str, Any], seed: int, split: str, indices: Sequen
     return worlds_at(indices, load_task(document), seed, split)
 
 
-def _read_answer(reply: Any, payload: WorldPayload) -> str | Unparsed:
-    found = read_choice(reply, payload.answer_options)
-    return found if isinstance(found, Unparsed) else found.option
-
-
-def _score(skeleton: WorldSkeleton, answer: str) -> float:
-    return float(answer == skeleton.gold_answer)
-
-
 FAMILY = Family(
     slug="dynamic-world",
     skeleton_type=WorldSkeleton,
@@ -39,8 +29,8 @@ FAMILY = Family(
     records=_records,
     payload=renderer_payload,
     prose="veilgym.envs.dynamic_world.prose",
-    read_answer=_read_answer,
-    score=_score,
+    read_answer=read_option,
+    score=score_option,
     # The answer is drawn with equal probability, and follows from what is shown.
     floor=0.5,
     ideal=1.0,

@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from veilgym.envs.core.family import Family
-from veilgym.envs.core.replies import Unparsed, read_choice
+from veilgym.envs.core.family import Family, read_option, score_option
 from veilgym.envs.hidden_system.grammar import BehaviorPayload, BehaviorSkeleton
 from veilgym.envs.hidden_system.payload import renderer_payload
 from veilgym.envs.hidden_system.skeletons import skeletons_at
@@ -24,15 +23,6 @@ def _records(document: Mapping[str, Any], seed: int, split: str, indices: Sequen
     return skeletons_at(indices, load_task(document), seed, split)
 
 
-def _read_answer(reply: Any, payload: BehaviorPayload) -> str | Unparsed:
-    found = read_choice(reply, payload.answer_options)
-    return found if isinstance(found, Unparsed) else found.option
-
-
-def _score(skeleton: BehaviorSkeleton, answer: str) -> float:
-    return float(answer == skeleton.gold_answer)
-
-
 FAMILY = Family(
     slug="hidden-system",
     skeleton_type=BehaviorSkeleton,
@@ -42,8 +32,8 @@ FAMILY = Family(
     records=_records,
     payload=renderer_payload,
     prose="veilgym.envs.hidden_system.prose",
-    read_answer=_read_answer,
-    score=_score,
+    read_answer=read_option,
+    score=score_option,
     # The labels are balanced. An observer of finitely many trials cannot always be right: the ideal one of the ladder
     # scores 0.994 to 0.996 at every named length.
     floor=0.5,
