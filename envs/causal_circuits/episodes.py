@@ -14,6 +14,7 @@ The kernels take few arrays, because each costs a call from Python 8 ns, and all
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ from veilgym.envs.causal_circuits.mechanism import (
 )
 from veilgym.envs.causal_circuits.request import NO_FAULTS, Refusal
 from veilgym.envs.causal_circuits.task import Task
-from veilgym.envs.core.elementary import kernel, machine_code
+from veilgym.envs.core.elementary import kernel, kernel_part, machine_code
+from veilgym.envs.core.memory import Arrays, aligned_zeros
 from veilgym.envs.core.seeding import Split, derive_key
 
 FAMILY = "CausalCircuits-v0"
@@ -68,7 +70,6 @@ class Episodes:
         sequence: (T, 2, L) uint64, the key of each sequence and the index of its episode; hidden.
         coefficients: (T, K, L) float32, hidden. They are these numbers exactly, also where they are used in float64.
         elapsed, phase, last: (B,) int32, steps taken, phase, and the row measured last (`NO_ROW` before the first).
-        submissions: (B, Q, O) float64, the accepted prediction of a terminated episode.
         record: what the agents may see, and all that they may see:
             readouts: (B, R J O) float32, in this order; 0 where nothing has been measured.
             replicates: (B, R) int8, how often each row has been measured.
@@ -83,14 +84,14 @@ class Episodes:
         self.mechanism = compile_mechanism(task)
         lanes = min(_TILE, -(-batch // VECTOR) * VECTOR)
         tiles = -(-batch // lanes)
-        self.sequence = np.zeros((tiles, 2, lanes), np.uint64)
-        self.coefficients = np.zeros((tiles, len(task.priors), lanes), np.float32)
+        self.sequence = aligned_zeros((tiles, 2, lanes), np.uint64)
+        self.coefficients = aligned_zeros((tiles, len(task.priors), lanes), np.float32)
         self.elapsed, self.phase, self.last = (np.zeros(batch, np.int32) for _ in range(3))
-        self.submissions = np.zeros((batch, *task.prediction_shape))
-        self.readouts = np.zeros((batch, rows * task.max_replicates * len(task.outputs)), np.float32)
-        self.replicates = np.zeros((batch, rows), np.int8)
-        self.credits = np.zeros((batch, 1), np.int32)
-        self.action_mask = np.zeros((batch, len(task.experiments) + 1), np.int8)
+        self._submissions = aligned_zeros((batch, prod(task.prediction_shape)))
+        self.readouts = aligned_zeros((batch, rows * task.max_replicates * len(task.outputs)), np.float32)
+        self.replicates = aligned_zeros((batch, rows), np.int8)
+        self.credits = aligned_zeros((batch, 1), np.int32)
+        self.action_mask = aligned_zeros((batch, len(task.experiments) + 1), np.int8)
         self.record = self.readouts, self.replicates, self.credits, self.action_mask
         self.num_refused = 0
         dearest = max(experiment.cost for experiment in task.experiments)
@@ -102,7 +103,7 @@ class Episodes:
             self.elapsed,
             self.phase,
             self.last,
-            self.submissions,
+            self._submissions,
             *self.record,
         )
         self._record_shapes = [array.shape for array in self.record]
@@ -110,6 +111,11 @@ class Episodes:
 
     def __repr__(self) -> str:
         return f"Episodes({self.task.task_id!r}, batch={len(self.phase)})"
+
+    @property
+    def submissions(self) -> NDArray[np.float64]:
+        """(B, Q, O) float64, the accepted prediction of each episode that is terminated."""
+        return self._submissions.reshape(-1, *self.task.prediction_shape)
 
     def seed(self, seeds: Sequence[int | None]) -> None:
         """Point the episodes with a seed at the start of that seed's sequence; the others go on with theirs."""
@@ -127,6 +133,7 @@ class Episodes:
         prediction: NDArray[np.float64],
         faults: tuple[int, int] = NO_FAULTS,
         policy: int = REFUSE,
+        room: Arrays | None = None,
     ) -> Outcome:
         """Serve one request for each episode.
 
@@ -135,19 +142,25 @@ class Episodes:
             prediction: (B, Q, O) float64; ignored where an experiment is chosen.
             faults: `Refusal` codes of the whole batch's choices and predictions, where their type or shape was wrong.
             policy: where an episode is over, `REFUSE` the request or begin the next one (`AUTORESET`).
+            room: what `make_room` returned, for the results; new arrays if None.
 
         Returns:
             reward (B,) float64, terminated (B,) bool, truncated (B,) bool, refusal (B,) int64 codes of `Refusal`, and
             a copy of `record`.
         """
-        batch, empty, shapes = len(choice), np.empty, self._record_shapes
-        readouts, replicates = empty(shapes[0], _FLOAT32), empty(shapes[1], _INT8)
-        record = readouts, replicates, empty(shapes[2], _INT32), empty(shapes[3], _INT8)
-        outcome = empty(batch), empty(batch, _BOOL), empty(batch, _BOOL), empty(batch, _INT64), record
+        room = self.make_room() if room is None else room
+        reward, terminated, truncated, refusal, readouts, replicates, credits_left, mask = room
+        outcome = reward, terminated, truncated, refusal, (readouts, replicates, credits_left, mask)
         rules = self._rules if faults is NO_FAULTS else (*self._rules[:4], int(faults[0]), int(faults[1]))
         arguments = self._constants, self._state, self._scratch, outcome, choice, prediction, rules, policy
         self.num_refused = machine_code(_advance, arguments)(*arguments)
         return outcome
+
+    def make_room(self) -> Arrays:
+        """Arrays for the results of one `advance`, in their order; what is in them is arbitrary."""
+        batch, empty, shapes = len(self.phase), np.empty, self._record_shapes
+        record = empty(shapes[0], _FLOAT32), empty(shapes[1], _INT8), empty(shapes[2], _INT32), empty(shapes[3], _INT8)
+        return empty(batch), empty(batch, _BOOL), empty(batch, _BOOL), empty(batch, _INT64), *record
 
     def _place(self, episode: int) -> tuple[int, slice, int]:
         tile, lane = divmod(episode, self.sequence.shape[-1])
@@ -185,11 +198,13 @@ def _scratch(task: Task, lanes: int) -> tuple[NDArray[Any], ...]:
         float64: the working space of `score_submissions`.
     """
     nodes = len(task.nodes)
+    clamps = aligned_zeros((nodes, lanes), np.float32)
+    clamps[:] = np.nan
     return (
-        np.zeros((9, lanes), np.uint64),
-        np.zeros((2, lanes), np.float32),
-        np.zeros((nodes, lanes), np.float32),
-        np.zeros((nodes, lanes), np.float32),
+        aligned_zeros((9, lanes), np.uint64),
+        aligned_zeros((2, lanes), np.float32),
+        clamps,
+        aligned_zeros((nodes, lanes), np.float32),
         working_space(nodes, len(task.priors), task.prediction_shape),
     )
 
@@ -202,8 +217,7 @@ def _advance(constants, state, scratch, outcome, choice, prediction, rules, poli
     """
     terms = constants[5]
     lists, words = scratch[0][:4], scratch[0][4:]
-    shape = (prediction.shape[0], prediction.shape[1] * prediction.shape[2])
-    state, prediction = (*state[:5], state[5].reshape(shape), *state[6:]), prediction.reshape(shape)
+    prediction = prediction.reshape((prediction.shape[0], prediction.shape[1] * prediction.shape[2]))
     num_refused = 0
     for t in range(state[0].shape[0]):
         tile, results, requests, predictions = _tile(state, outcome, choice, prediction, t)
@@ -227,7 +241,7 @@ def _advance(constants, state, scratch, outcome, choice, prediction, rules, poli
     return num_refused
 
 
-@kernel
+@kernel_part
 def _tile(state, outcome, choice, prediction, t):  # type: ignore[no-untyped-def]
     """Return the parts of the state, the outcome, the choices and the predictions that tile `t` holds."""
     sequence, coefficients, elapsed, phase, last, submissions, readouts, replicates, credits_left, action_mask = state
@@ -250,7 +264,7 @@ def _tile(state, outcome, choice, prediction, t):  # type: ignore[no-untyped-def
     return tile, results, choice[start:end], prediction[start:end]
 
 
-@kernel
+@kernel_part
 def _copy_record(tile, copies):  # type: ignore[no-untyped-def]
     _copy(tile[6], copies[0])
     _copy(tile[7], copies[1])
@@ -258,14 +272,13 @@ def _copy_record(tile, copies):  # type: ignore[no-untyped-def]
     _copy(tile[9], copies[3])
 
 
-@kernel
+@kernel_part
 def _copy(source, target):  # type: ignore[no-untyped-def]
-    source, target = source.reshape(source.size), target.reshape(source.size)
     for cell in range(source.size):
-        target[cell] = source[cell]
+        target.flat[cell] = source.flat[cell]
 
 
-@kernel
+@kernel_part
 def _list_chosen(choice, beginning):  # type: ignore[no-untyped-def]
     begins = 0
     for i in range(choice.size):
@@ -275,7 +288,7 @@ def _list_chosen(choice, beginning):  # type: ignore[no-untyped-def]
     return begins
 
 
-@kernel
+@kernel_part
 def _serve(terms, tile, outcome, choice, prediction, rules, policy, lists):  # type: ignore[no-untyped-def]
     """Judge the requests of a tile, run its experiments, and list the episodes that submit or are to begin.
 
@@ -308,7 +321,7 @@ def _serve(terms, tile, outcome, choice, prediction, rules, policy, lists):  # t
     return accepted, begins, refused + submits - accepted
 
 
-@kernel
+@kernel_part
 def _count_step(elapsed, phase, max_steps, outcome):  # type: ignore[no-untyped-def]
     """Count the step that was served, truncate what has reached the limit, and write the flags."""
     _, terminated, truncated, refusal, _ = outcome
@@ -354,7 +367,7 @@ def _judge(terms, tile, rules, i, request):  # type: ignore[no-untyped-def]
     return rules[5]
 
 
-@kernel
+@kernel_part
 def _accept(tile, prediction, which, count, refusal):  # type: ignore[no-untyped-def]
     """Keep the predictions of the `count` listed episodes and end these; refuse and unlist those that are not finite.
 
@@ -380,7 +393,7 @@ def _accept(tile, prediction, which, count, refusal):  # type: ignore[no-untyped
     return accepted
 
 
-@kernel
+@kernel_part
 def _begin(bounds, terms, tile, outcome, which, count, budget, words):  # type: ignore[no-untyped-def]
     """Begin the next episode of the `count` listed sequences."""
     sequence, coefficients, elapsed, phase, last, _, readouts, replicates, credits_left, action_mask = tile
@@ -399,7 +412,7 @@ def _begin(bounds, terms, tile, outcome, which, count, budget, words):  # type: 
     draw_coefficients(bounds, sequence, which, count, words, coefficients)
 
 
-@kernel
+@kernel_part
 def _list_initial(terms, replicates, num_replicates, lists, count, query):  # type: ignore[no-untyped-def]
     """List an initial query of the episodes that have begun; from the second one on, what was listed before is done."""
     if query > 0:

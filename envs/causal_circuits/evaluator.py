@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.mechanism import Mechanism, propagate, propagate_mixed
-from veilgym.envs.core.elementary import kernel
+from veilgym.envs.core.elementary import kernel_part
+from veilgym.envs.core.memory import aligned_zeros
 
 FEW = 8  # numbers in a vector of the processor; a loop over whole vectors has no slow remainder
-_CHUNK = 64  # submissions scored at a time
+_CHUNK = 112  # submissions scored at a time: a tenth of a tile, in rows that are no power of two of bytes apart
 
 
 def targets(mechanism: Mechanism, coefficients: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -36,10 +37,10 @@ def working_space(num_nodes: int, num_coefficients: int, prediction_shape: tuple
     """Room for `score_submissions`: (N + K + Q O + 1, lanes) float64."""
     num_queries, num_outputs = prediction_shape
     rows = num_nodes + num_coefficients + num_queries * num_outputs + 1
-    return np.zeros((rows, max(_CHUNK, num_queries * FEW)))
+    return aligned_zeros((rows, max(_CHUNK, num_queries * FEW)))
 
 
-@kernel
+@kernel_part
 def score_submissions(constants, coefficients, submissions, which, count, space, reward):  # type: ignore[no-untyped-def]
     """Write the `score` of many submissions.
 
@@ -57,7 +58,7 @@ def score_submissions(constants, coefficients, submissions, which, count, space,
         _score_chunk(constants, coefficients, submissions, chunk, chunk_size, space, reward)
 
 
-@kernel
+@kernel_part
 def _score_chunk(constants, coefficients, submissions, which, count, space, reward):  # type: ignore[no-untyped-def]
     """Score up to `_CHUNK` submissions, query by query, or up to `FEW`, all queries at once."""
     wiring, _, outputs, clamps, columns, _, few_clamps = constants
@@ -91,7 +92,7 @@ def _score_chunk(constants, coefficients, submissions, which, count, space, rewa
         reward[which[j]] = total[j]
 
 
-@kernel
+@kernel_part
 def _propagate_few(wiring, clamps, spread, values, num_queries):  # type: ignore[no-untyped-def]
     """Evaluate all queries of `FEW` submissions in one row of lanes, long enough to fill the processor.
 
@@ -101,8 +102,7 @@ def _propagate_few(wiring, clamps, spread, values, num_queries):  # type: ignore
         values: (N, Q FEW) float64 or wider, written.
     """
     for k in range(spread.shape[0]):
-        for j in range(FEW):
-            coefficient = spread[k, j]
-            for query in range(1, num_queries):
-                spread[k, query * FEW + j] = coefficient
+        for query in range(1, num_queries):
+            for j in range(FEW):
+                spread[k, query * FEW + j] = spread[k, j]
     propagate_mixed(wiring, spread, clamps, values, num_queries * FEW)

@@ -180,15 +180,16 @@ def measure(constants, sequence, coefficients, lists, words, space, readouts):  
         lists: (2, L) uint64 or longer, the row and the cell (row J + replicate) to measure; nothing where the cell is
             `NO_CELL`.
         words: (5, L) uint64, working space.
-        space: (2, L), (N, L) and (N, L) float32, working space.
+        space: (2, L), (N, L) and (N, L) float32, working space, whose second array is NaN before the first call.
         readouts: (B, R J O) float32 of the first B of the L lanes, written.
     """
     wiring, _, outputs, measured, columns = constants[:5]
     row, cell = lists[0], lists[1]
     normals, clamps, values = space
     for node in range(clamps.shape[0]):
-        for lane in range(row.size):
-            clamps[node, lane] = measured[node, row[lane]]
+        if _is_clamped(measured[node]):
+            for lane in range(row.size):
+                clamps[node, lane] = measured[node, row[lane]]
     propagate_mixed(wiring, coefficients, clamps, values, row.size)
     for column in range(outputs.size):
         if column % 2 == 0:
@@ -200,6 +201,15 @@ def measure(constants, sequence, coefficients, lists, words, space, readouts):  
         for lane in range(readouts.shape[0]):
             if cell[lane] != NO_CELL:
                 readouts[lane, cell[lane] * np.uint64(outputs.size) + np.uint64(column)] = noisy[lane]
+
+
+@kernel
+def _is_clamped(values):  # type: ignore[no-untyped-def]
+    """Whether any query clamps the node that has these values."""
+    is_free = True
+    for value in values:
+        is_free &= np.isnan(value)
+    return not is_free
 
 
 @kernel

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from veilgym.envs.causal_circuits.task import Task
 
-_INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
+_ARRAY, _INT64, _FLOAT64 = np.ndarray, np.dtype(np.int64), np.dtype(np.float64)
 
 
 class Refusal(IntEnum):
@@ -181,7 +181,16 @@ def read_requests(
     if type(actions) is dict:
         choice: Any = actions.get("choice")
         prediction: Any = actions.get("prediction")
-        if _is_ready(choice, prediction, shape):
+        if (  # arrays that can go to the kernels as they are
+            type(choice) is type(prediction) is _ARRAY
+            and choice.dtype is _INT64
+            and prediction.dtype is _FLOAT64
+            and prediction.shape == shape
+            and choice.ndim == 1
+            and len(choice) == shape[0]
+            and choice.flags.carray
+            and prediction.flags.carray
+        ):
             return choice, prediction, NO_FAULTS
     batch, trailing = shape[0], shape[1:]
     if not isinstance(actions, Mapping) or not {"choice", "prediction"} <= set(actions):
@@ -204,17 +213,3 @@ def read_requests(
     faults = int(choice_fault), int(prediction_fault)
     # Writeable, or numba would compile the kernels anew.
     return np.require(choice, _INT64, ["C", "A", "W"]), np.require(prediction, _FLOAT64, ["C", "A", "W"]), faults
-
-
-def _is_ready(choice: Any, prediction: Any, shape: tuple[int, ...]) -> bool:
-    """Whether the arrays can go to the kernels as they are."""
-    return (
-        type(choice) is type(prediction) is np.ndarray
-        and choice.dtype is _INT64
-        and prediction.dtype is _FLOAT64
-        and prediction.shape == shape
-        and choice.ndim == 1
-        and len(choice) == shape[0]
-        and choice.flags.carray
-        and prediction.flags.carray
-    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -165,3 +167,12 @@ def test_action_masks__is_the_boolean_mask_of_the_infos():
         assert envs.unwrapped.action_masks().dtype == np.bool_
         assert envs.unwrapped.action_masks().tolist() == info["action_mask"].astype(bool).tolist()
         *_, info = envs.step(batch(choices))
+
+
+def test_copy__keeps_the_prediction_that_it_is_given():
+    envs, _ = make(3)
+    other = copy.deepcopy(envs)
+    for subject, value in ((envs, 0.25), (other, -0.5)):
+        subject.step(batch([12, 0, 12], value))
+        assert subject._episodes.submissions[0].tolist() == [[value] * 2] * 8
+        assert not subject._episodes.submissions[1].any()
