@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import lru_cache, partial
+from typing import NamedTuple, TypeVar
 
 from veilgym.envs.core.prose import check_skin
 from veilgym.envs.core.records import convert
-from veilgym.envs.hidden_system.grammar import BehaviorPayload, Options
+from veilgym.envs.hidden_system.grammar import MOST_TRIALS, BehaviorCase, BehaviorPayload, Options
 from veilgym.envs.hidden_system.payload import OPTIONS
 from veilgym.envs.hidden_system.prose.names import with_article
-from veilgym.envs.hidden_system.prose.series import ATTRIBUTE_STYLES, EVENT_STYLES, LEVELS, VOCABULARY
-from veilgym.envs.hidden_system.prose.skin import Form, Skin
+from veilgym.envs.hidden_system.prose.series import ATTRIBUTE_STYLES, EVENT_STYLES, LEVELS, VOCABULARY, Series
+from veilgym.envs.hidden_system.prose.skin import Filling, Form, Skin
 from veilgym.envs.hidden_system.prose.skins import BY_NAME, SKINS
 
-_MOST_DIGITS = 9
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,7}")  # in its only spelling
 
 Item = TypeVar("Item")
 
@@ -40,16 +42,10 @@ class _Reader:
     """Reads one text line by line."""
 
     def __init__(self, text: str, skin: Skin, names: Mapping[str, str]) -> None:
-        self._lines, self._skin = text.split("\n"), skin
+        self._lines, self._skin, self._names = text.split("\n"), skin, names
         self._symbols = {name: symbol for symbol, name in names.items()}
         if len(self._symbols) < len(names):
             raise ValueError(f"names must differ from symbol to symbol, got {dict(names)!r}")
-        self._phrases = {with_article(name): symbol for name, symbol in self._symbols.items() if name}
-        # The names and levels that the lines on the vocabulary list, and then the clauses that are known.
-        self._levels: dict[str, dict[str, tuple[str, int]]] = {style: {} for style in ATTRIBUTE_STYLES}
-        self._trials: dict[str, int] = {}
-        self._events: dict[str, dict[str, list[str]]] = {style: {} for style in EVENT_STYLES}
-        self._attributes: dict[str, dict[str, dict[str, int]]] = {style: {} for style in ATTRIBUTE_STYLES}
 
     def payload(self) -> BehaviorPayload:
         """The payload of the whole text."""
@@ -62,11 +58,12 @@ class _Reader:
         if end <= start:
             raise ValueError(f"line {len(lines)}: got the end of the text, wanted all of its parts")
         self._expect(end, ["", skin.query_heading])
-        cases = self._cases(start, end, skin.case_forms(bool(attributes)))
-        (query,) = self._cases(end + 2, end + 3, skin.asking_forms(bool(attributes)))
+        clauses = _Clauses(self._names, events, attributes, skin)
+        cases = self._cases(start, end, clauses.readers(skin.case_forms(bool(attributes))))
+        (query,) = self._cases(end + 2, end + 3, clauses.readers(skin.asking_forms(bool(attributes))))
         document = {
             "family": "hidden_system",
-            "complexity": len(set(query["events"])),
+            "complexity": len(set(query.events)),
             "event_vocabulary": events,
             "attribute_vocabulary": attributes,
             "observation_protocol": {},  # one for all, and the lines that tell it are there
@@ -76,8 +73,10 @@ class _Reader:
         }
         return convert(document, BehaviorPayload, "the text's payload, field")
 
-    def _expect(self, start: int, wanted: Sequence[str]) -> None:
+    def _expect(self, start: int, wanted: list[str]) -> None:
         """Check fixed lines."""
+        if self._lines[start : start + len(wanted)] == wanted:
+            return
         for i, line in enumerate(wanted, start):
             got = self._lines[i] if i < len(self._lines) else "the end of the text"
             if got != line:
@@ -105,8 +104,6 @@ class _Reader:
             if symbol in vocabulary or not item.endswith(")"):
                 raise ValueError(f"got {item!r}, wanted another name with its values in parentheses")
             vocabulary[symbol] = [_number(level) for level in levels]
-            for style, series in ATTRIBUTE_STYLES.items():
-                self._levels[style].update({f"{name}{series.equals}{k}": (symbol, int(k)) for k in levels})
         return vocabulary
 
     def _options(self, start: int) -> Options:
@@ -117,61 +114,107 @@ class _Reader:
         self._expect(start, self._skin.tail(options))
         return options
 
-    def _cases(self, start: int, end: int, forms: Sequence[Form]) -> list[dict[str, Any]]:
-        """The cases of some lines, as documents."""
-        by_first = {form.first: form for form in forms}
-        cases: list[dict[str, Any]] = []
+    def _cases(self, start: int, end: int, readers: Mapping[str, _FormReader]) -> list[BehaviorCase]:
+        """The cases of some lines."""
+        cases: list[BehaviorCase] = []
         try:
             for line in self._lines[start:end]:
-                cases.append(self._case(line, by_first))
+                cases.append(_case(line, readers))
         except ValueError as error:
             raise ValueError(f"line {start + len(cases) + 1}: {error}") from None
         return cases
 
-    def _case(self, line: str, forms: Mapping[str, Form]) -> dict[str, Any]:
-        name, bracket, sentence = line.partition("] ")
-        if not bracket or not name.startswith("["):
-            raise ValueError(f"got {line!r}, wanted an id in brackets and a sentence")
-        form = forms.get(sentence.partition(" ")[0])
-        said = form and form.match(sentence)
-        if not form or not said:
-            raise ValueError(f"{sentence!r} has none of the sentence forms of the skin")
-        events, attributes, present, absent, trials = said
-        event_style, attribute_style = form.styles
-        case: dict[str, Any] = {
-            "id": name[1:],
-            "events": self._events[event_style].get(events) or self._steps(event_style, events),
-            "attributes": self._values(attribute_style, attributes) if attribute_style else {},
+
+class _FormReader(NamedTuple):
+    """Takes the sentences of one form apart, and knows what comes to its places."""
+
+    match: Callable[[str], Filling | None]
+    events: Mapping[str, tuple[str, ...]]
+    attributes: Mapping[str, dict[str, int]]
+    trials: Mapping[str, int]
+
+
+class _Known(dict[str, Item]):
+    """What pieces of a text mean; most come several times, and each is read once."""
+
+    def __init__(self, read: Callable[[str], Item]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, piece: str) -> Item:
+        meaning = self[piece] = self._read(piece)
+        return meaning
+
+
+class _Clauses:
+    """Reads the clauses of one instance, whose vocabulary is known."""
+
+    def __init__(
+        self, names: Mapping[str, str], events: Sequence[str], attributes: Mapping[str, Sequence[int]], skin: Skin
+    ) -> None:
+        called = {names[symbol]: symbol for symbol in events}
+        phrases = {with_article(name): symbol for name, symbol in called.items() if name}
+        self._events = {
+            style: _Known(partial(_steps, series, phrases if series.has_article else called))
+            for style, series in EVENT_STYLES.items()
         }
-        if trials:
-            case["trials"] = self._trials.get(trials) or self._count_trials(trials)
-            case["observed_present"], case["observed_absent"] = _number(present), _number(absent)
-        return case
+        self._attributes: dict[str | None, Mapping[str, dict[str, int]]] = {None: {"": {}}}
+        for style, series in ATTRIBUTE_STYLES.items():
+            levels = {
+                f"{names[symbol]}{series.equals}{k}": (symbol, k) for symbol, row in attributes.items() for k in row
+            }
+            self._attributes[style] = _Known(partial(_values, series, levels))
+        self._trials = _Known(partial(_count_trials, skin))
 
-    def _count_trials(self, said: str) -> int:
-        """The number in a number of trials with its noun."""
-        digits, _, noun = said.partition(" ")
-        trials = self._trials[said] = _number(digits)
-        if noun != self._skin.noun(trials):
-            raise ValueError(f"got {said!r}, wanted the noun {self._skin.noun(trials)!r}")
-        return trials
+    def readers(self, forms: Sequence[Form]) -> dict[str, _FormReader]:
+        """What reads the sentences of some forms, by their first word."""
+        readers = {}
+        for form in forms:
+            event_style, attribute_style = form.styles
+            events, attributes = self._events[event_style], self._attributes[attribute_style]
+            readers[form.first] = _FormReader(form.match, events, attributes, self._trials)
+        return readers
 
-    def _steps(self, style: str, clause: str) -> list[str]:
-        """The symbols of a clause of events."""
-        series = EVENT_STYLES[style]
-        symbols = self._phrases if series.has_article else self._symbols
-        events = self._events[style][clause] = _look_up_all(symbols, series.split(clause))
-        return events
 
-    def _values(self, style: str, clause: str) -> dict[str, int]:
-        """The levels in a clause of attributes."""
-        levels = self._attributes[style].get(clause)
-        if levels is None:
-            items = ATTRIBUTE_STYLES[style].split(clause)
-            levels = self._attributes[style][clause] = dict(_look_up_all(self._levels[style], items))
-            if len(levels) < len(items):
-                raise ValueError(f"an attribute comes twice in {clause!r}")
-        return levels
+def _case(line: str, readers: Mapping[str, _FormReader]) -> BehaviorCase:
+    """The case of a line; the counts of the query stay empty."""
+    name, bracket, sentence = line.partition("] ")
+    if not bracket or name[:1] != "[" or name == "[":
+        raise ValueError(f"got {line!r}, wanted an id in brackets and a sentence")
+    reader = readers.get(sentence.partition(" ")[0])
+    said = reader and reader.match(sentence)
+    if not reader or not said:
+        raise ValueError(f"{sentence!r} has none of the sentence forms of the skin")
+    events, attributes, present, absent, trials = said
+    steps, levels = reader.events[events], reader.attributes[attributes].copy()
+    if not trials:
+        return BehaviorCase(name[1:], levels, steps)
+    return BehaviorCase(name[1:], levels, steps, reader.trials[trials], _count(present), _count(absent))
+
+
+def _steps(series: Series, symbols: Mapping[str, str], clause: str) -> tuple[str, ...]:
+    """The symbols of a clause of events."""
+    return tuple(_look_up_all(symbols, series.split(clause)))
+
+
+def _values(series: Series, levels: Mapping[str, tuple[str, int]], clause: str) -> dict[str, int]:
+    """The levels in a clause of attributes."""
+    items = series.split(clause)
+    values = dict(_look_up_all(levels, items))
+    if len(values) < len(items):
+        raise ValueError(f"an attribute comes twice in {clause!r}")
+    return values
+
+
+def _count_trials(skin: Skin, said: str) -> int:
+    """The number in a number of trials with its noun."""
+    digits, _, noun = said.partition(" ")
+    trials = _count(digits)
+    if trials > MOST_TRIALS:
+        raise ValueError(f"got {digits!r}, wanted a number of trials of at most {MOST_TRIALS}")
+    if noun != skin.noun(trials):
+        raise ValueError(f"got {said!r}, wanted the noun {skin.noun(trials)!r}")
+    return trials
 
 
 def _after(heading: str, line: str) -> str:
@@ -190,8 +233,15 @@ def _look_up_all(meanings: Mapping[str, Item], words: Sequence[str]) -> list[Ite
 
 
 def _number(digits: str) -> int:
-    """An integer in its only spelling."""
-    number = int(digits) if len(digits) < _MOST_DIGITS else None
-    if str(number) != digits:
+    """An integer."""
+    if not _INTEGER.fullmatch(digits):
         raise ValueError(f"got {digits!r}, wanted an integer")
+    return int(digits)
+
+
+@lru_cache(maxsize=4096)  # most instances have the same number of trials, and so the same counts
+def _count(digits: str) -> int:
+    """An integer of at least 0."""
+    if _number(digits) < 0:
+        raise ValueError(f"got {digits!r}, wanted an integer of at least 0")
     return int(digits)
