@@ -231,10 +231,12 @@ def _check_support(behavior: BehaviorPayload | BehaviorSkeleton) -> None:
     events, attributes = behavior.event_vocabulary, behavior.attribute_vocabulary
     known, allowed = set(events), {(name, level) for name, levels in attributes.items() for level in levels}
     for i, case in enumerate(behavior.support_cases):
-        fits = known.issuperset(case.events) and case.attributes.items() <= allowed
-        if not fits or len(case.attributes) != len(attributes):
+        levels = case.attributes
+        if not (
+            known.issuperset(case.events) and allowed.issuperset(levels.items()) and len(levels) == len(attributes)
+        ):
             check_case(case, f"support_cases[{i}]", events, attributes)  # says what does not fit
-        if case.observed_present is None or case.trials == 0:
+        if not case.trials or case.observed_present is None:
             _fail(f"support_cases[{i}].observed_present", case.observed_present, "a count of at least one trial")
 
 

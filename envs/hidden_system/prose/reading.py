@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from veilgym.envs.core.prose import check_skin
 from veilgym.envs.core.records import convert
-from veilgym.envs.hidden_system.grammar import MOST_TRIALS, BehaviorCase, BehaviorPayload, Options
+from veilgym.envs.hidden_system.grammar import BehaviorCase, BehaviorPayload, Options
 from veilgym.envs.hidden_system.payload import OPTIONS
-from veilgym.envs.hidden_system.prose.names import with_article
-from veilgym.envs.hidden_system.prose.series import ATTRIBUTE_STYLES, EVENT_STYLES, LEVELS, VOCABULARY, Series
-from veilgym.envs.hidden_system.prose.skin import Filling, Form, Skin
+from veilgym.envs.hidden_system.prose.cases import CaseReader, look_up_all
+from veilgym.envs.hidden_system.prose.sentences import read_integer, sentence_readers
+from veilgym.envs.hidden_system.prose.series import LEVELS, VOCABULARY
+from veilgym.envs.hidden_system.prose.skin import Skin
 from veilgym.envs.hidden_system.prose.skins import BY_NAME, SKINS
-
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,7}")  # in its only spelling
 
 Item = TypeVar("Item")
 
@@ -58,9 +55,7 @@ class _Reader:
         if end <= start:
             raise ValueError(f"line {len(lines)}: got the end of the text, wanted all of its parts")
         self._expect(end, ["", skin.query_heading])
-        clauses = _Clauses(self._names, events, attributes, skin)
-        cases = self._cases(start, end, clauses.readers(skin.case_forms(bool(attributes))))
-        (query,) = self._cases(end + 2, end + 3, clauses.readers(skin.asking_forms(bool(attributes))))
+        cases, query = self._cases(start, end, events, attributes)
         document = {
             "family": "hidden_system",
             "complexity": len(set(query.events)),
@@ -92,7 +87,7 @@ class _Reader:
             raise ValueError(f"line {i + 1}: {error}") from None
 
     def _event_vocabulary(self, line: str) -> list[str]:
-        return _look_up_all(self._symbols, VOCABULARY.split(_after(self._skin.event_heading, line)))
+        return look_up_all(self._symbols, VOCABULARY.split(_after(self._skin.event_heading, line)))
 
     def _attribute_vocabulary(self, line: str) -> dict[str, list[int]]:
         vocabulary: dict[str, list[int]] = {}
@@ -100,10 +95,10 @@ class _Reader:
             return vocabulary
         for item in VOCABULARY.split(_after(self._skin.attribute_heading, line)):
             name, _, listed = item.removesuffix(")").partition(" (")
-            (symbol,), levels = _look_up_all(self._symbols, [name]), LEVELS.split(listed)
+            (symbol,), levels = look_up_all(self._symbols, [name]), LEVELS.split(listed)
             if symbol in vocabulary or not item.endswith(")"):
                 raise ValueError(f"got {item!r}, wanted another name with its values in parentheses")
-            vocabulary[symbol] = [_number(level) for level in levels]
+            vocabulary[symbol] = [read_integer(level) for level in levels]
         return vocabulary
 
     def _options(self, start: int) -> Options:
@@ -114,107 +109,19 @@ class _Reader:
         self._expect(start, self._skin.tail(options))
         return options
 
-    def _cases(self, start: int, end: int, readers: Mapping[str, _FormReader]) -> list[BehaviorCase]:
-        """The cases of some lines."""
-        cases: list[BehaviorCase] = []
-        try:
-            for line in self._lines[start:end]:
-                cases.append(_case(line, readers))
-        except ValueError as error:
-            raise ValueError(f"line {start + len(cases) + 1}: {error}") from None
-        return cases
-
-
-class _FormReader(NamedTuple):
-    """Takes the sentences of one form apart, and knows what comes to its places."""
-
-    match: Callable[[str], Filling | None]
-    events: Mapping[str, tuple[str, ...]]
-    attributes: Mapping[str, dict[str, int]]
-    trials: Mapping[str, int]
-
-
-class _Known(dict[str, Item]):
-    """What pieces of a text mean; most come several times, and each is read once."""
-
-    def __init__(self, read: Callable[[str], Item]) -> None:
-        super().__init__()
-        self._read = read
-
-    def __missing__(self, piece: str) -> Item:
-        meaning = self[piece] = self._read(piece)
-        return meaning
-
-
-class _Clauses:
-    """Reads the clauses of one instance, whose vocabulary is known."""
-
-    def __init__(
-        self, names: Mapping[str, str], events: Sequence[str], attributes: Mapping[str, Sequence[int]], skin: Skin
-    ) -> None:
-        called = {names[symbol]: symbol for symbol in events}
-        phrases = {with_article(name): symbol for name, symbol in called.items() if name}
-        self._events = {
-            style: _Known(partial(_steps, series, phrases if series.has_article else called))
-            for style, series in EVENT_STYLES.items()
-        }
-        self._attributes: dict[str | None, Mapping[str, dict[str, int]]] = {None: {"": {}}}
-        for style, series in ATTRIBUTE_STYLES.items():
-            levels = {
-                f"{names[symbol]}{series.equals}{k}": (symbol, k) for symbol, row in attributes.items() for k in row
-            }
-            self._attributes[style] = _Known(partial(_values, series, levels))
-        self._trials = _Known(partial(_count_trials, skin))
-
-    def readers(self, forms: Sequence[Form]) -> dict[str, _FormReader]:
-        """What reads the sentences of some forms, by their first word."""
-        readers = {}
-        for form in forms:
-            event_style, attribute_style = form.styles
-            events, attributes = self._events[event_style], self._attributes[attribute_style]
-            readers[form.first] = _FormReader(form.match, events, attributes, self._trials)
-        return readers
-
-
-def _case(line: str, readers: Mapping[str, _FormReader]) -> BehaviorCase:
-    """The case of a line; the counts of the query stay empty."""
-    name, bracket, sentence = line.partition("] ")
-    if not bracket or name[:1] != "[" or name == "[":
-        raise ValueError(f"got {line!r}, wanted an id in brackets and a sentence")
-    reader = readers.get(sentence.partition(" ")[0])
-    said = reader and reader.match(sentence)
-    if not reader or not said:
-        raise ValueError(f"{sentence!r} has none of the sentence forms of the skin")
-    events, attributes, present, absent, trials = said
-    steps, levels = reader.events[events], reader.attributes[attributes].copy()
-    if not trials:
-        return BehaviorCase(name[1:], levels, steps)
-    return BehaviorCase(name[1:], levels, steps, reader.trials[trials], _count(present), _count(absent))
-
-
-def _steps(series: Series, symbols: Mapping[str, str], clause: str) -> tuple[str, ...]:
-    """The symbols of a clause of events."""
-    return tuple(_look_up_all(symbols, series.split(clause)))
-
-
-def _values(series: Series, levels: Mapping[str, tuple[str, int]], clause: str) -> dict[str, int]:
-    """The levels in a clause of attributes."""
-    items = series.split(clause)
-    values = dict(_look_up_all(levels, items))
-    if len(values) < len(items):
-        raise ValueError(f"an attribute comes twice in {clause!r}")
-    return values
-
-
-def _count_trials(skin: Skin, said: str) -> int:
-    """The number in a number of trials with its noun."""
-    digits, _, noun = said.partition(" ")
-    trials = _count(digits)
-    if trials > MOST_TRIALS:
-        raise ValueError(f"got {digits!r}, wanted a number of trials of at most {MOST_TRIALS}")
-    if noun != skin.noun(trials):
-        raise ValueError(f"got {said!r}, wanted the noun {skin.noun(trials)!r}")
-    return trials
+    def _cases(
+        self, start: int, end: int, events: Sequence[str], attributes: Mapping[str, Sequence[int]]
+    ) -> tuple[list[BehaviorCase], BehaviorCase]:
+        """The support cases, whose lines are from `start` to `end`, and the query."""
+        skin, has_attributes = self._skin.name, bool(attributes)
+        reader = CaseReader(
+            {self._names[symbol]: symbol for symbol in events},
+            {self._names[symbol]: (symbol, levels) for symbol, levels in attributes.items()},
+        )
+        cases = reader.read(self._lines[start:end], sentence_readers(skin, has_attributes, False), start + 1)
+        asked = self._lines[end + 2 : end + 3]
+        (query,) = reader.read(asked, sentence_readers(skin, has_attributes, True), end + 3)
+        return cases, query
 
 
 def _after(heading: str, line: str) -> str:
@@ -222,26 +129,3 @@ def _after(heading: str, line: str) -> str:
     if not line.startswith(heading) or not line.endswith("."):
         raise ValueError(f"got {line!r}, wanted a sentence that begins with {heading!r}")
     return line[len(heading) : -1]
-
-
-def _look_up_all(meanings: Mapping[str, Item], words: Sequence[str]) -> list[Item]:
-    """What each of some words means."""
-    try:
-        return [meanings[word] for word in words]
-    except KeyError as error:
-        raise ValueError(f"got {error.args[0]!r}, wanted one of {', '.join(map(repr, meanings))}") from None
-
-
-def _number(digits: str) -> int:
-    """An integer."""
-    if not _INTEGER.fullmatch(digits):
-        raise ValueError(f"got {digits!r}, wanted an integer")
-    return int(digits)
-
-
-@lru_cache(maxsize=4096)  # most instances have the same number of trials, and so the same counts
-def _count(digits: str) -> int:
-    """An integer of at least 0."""
-    if _number(digits) < 0:
-        raise ValueError(f"got {digits!r}, wanted an integer of at least 0")
-    return int(digits)

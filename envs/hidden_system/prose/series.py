@@ -37,9 +37,11 @@ class Series:
         Raises:
             ValueError: `text` is not joined like this.
         """
+        if self.pair == self.last:
+            return text.split(self.pair)
         head, last, end = text.rpartition(self.last)
         items = [*head.split(self.inner), end] if last else text.split(self.pair)
-        if self.pair != self.last and bool(last) != (len(items) > 2):
+        if bool(last) != (len(items) > 2):
             raise ValueError(f"{text!r} does not join its parts like {self.join(['A', 'B', 'C'])!r}")
         return items
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
 
 from veilgym.envs.hidden_system.grammar import ABSENT, PRESENT, Options
 from veilgym.envs.hidden_system.prose.series import ATTRIBUTE_STYLES, EVENT_STYLES
@@ -15,7 +14,6 @@ _STYLES = {**dict.fromkeys(EVENT_STYLES, "events"), **dict.fromkeys(ATTRIBUTE_ST
 _PLACE = re.compile(r"\{(\w+)\}")
 # What a form is filled with, in this order whatever the order in its sentence.
 _FILLED = ("events", "attributes", "present", "absent", "trials")
-Filling = tuple[str, str, str, str, str]
 
 
 @dataclass(frozen=True)
@@ -47,37 +45,6 @@ class Form:
     def fill(self) -> Callable[..., str]:
         """Make the sentence of the two clauses, the counts present and absent, and the trials with their noun."""
         return _PLACE.sub(lambda place: f"{{{_FILLED.index(_kind(place[1]))}}}", self.template).format
-
-    def match(self, sentence: str) -> Filling | None:
-        """The inverse of `fill`, with "" for what the form lacks.
-
-        Returns:
-            None if the sentence does not have this form.
-        """
-        start, between, end, inside, in_order = self._reader
-        if not sentence.startswith(start) or not sentence.endswith(end):
-            return None
-        found = rest = sentence[inside]
-        said = [""]
-        for words in between:
-            item, found, rest = rest.partition(words)
-            said.append(item)
-        if between and not found:  # nothing is found after words that are not there, so the last tell of all
-            return None
-        said.append(rest)
-        return in_order(said)
-
-    @cached_property
-    def _reader(self) -> tuple[str, list[str], str, slice, Callable[[list[str]], Filling]]:
-        """The fixed words around the places, what of a sentence is inside them, and the order of what is read there.
-
-        Before what is read comes an empty string, for all that the form lacks.
-        """
-        parts = _PLACE.split(self.template)
-        kinds = ["", *map(_kind, parts[1::2])]
-        start, *between, end = parts[::2]
-        in_order = itemgetter(*[kinds.index(kind) if kind in kinds else 0 for kind in _FILLED])
-        return start, between, end, slice(len(start), -len(end)), in_order
 
 
 def _kind(place: str) -> str:
