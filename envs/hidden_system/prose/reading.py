@@ -9,9 +9,10 @@ from veilgym.envs.core.prose import check_skin
 from veilgym.envs.core.records import convert
 from veilgym.envs.hidden_system.grammar import BehaviorCase, BehaviorPayload, Options
 from veilgym.envs.hidden_system.payload import OPTIONS
-from veilgym.envs.hidden_system.prose.cases import CaseReader, look_up_all
-from veilgym.envs.hidden_system.prose.sentences import read_integer, sentence_readers
-from veilgym.envs.hidden_system.prose.series import LEVELS, VOCABULARY
+from veilgym.envs.hidden_system.prose.clauses import AttributeClauses, EventClauses, look_up
+from veilgym.envs.hidden_system.prose.names import with_article
+from veilgym.envs.hidden_system.prose.sentences import CaseReader, SentenceReader, read_integer, sentence_readers
+from veilgym.envs.hidden_system.prose.series import ATTRIBUTE_STYLES, EVENT_STYLES, LEVELS, VOCABULARY
 from veilgym.envs.hidden_system.prose.skin import Skin
 from veilgym.envs.hidden_system.prose.skins import BY_NAME, SKINS
 
@@ -55,7 +56,10 @@ class _Reader:
         if end <= start:
             raise ValueError(f"line {len(lines)}: got the end of the text, wanted all of its parts")
         self._expect(end, ["", skin.query_heading])
-        cases, query = self._cases(start, end, events, attributes)
+        clauses, has_attributes = _Clauses(self._names, events, attributes), bool(attributes)
+        cases = self._cases(start, end, clauses.readers(sentence_readers(skin.name, has_attributes, False)))
+        asked = clauses.readers(sentence_readers(skin.name, has_attributes, True))
+        (query,) = self._cases(end + 2, end + 3, asked)
         document = {
             "family": "hidden_system",
             "complexity": len(set(query.events)),
@@ -87,7 +91,7 @@ class _Reader:
             raise ValueError(f"line {i + 1}: {error}") from None
 
     def _event_vocabulary(self, line: str) -> list[str]:
-        return look_up_all(self._symbols, VOCABULARY.split(_after(self._skin.event_heading, line)))
+        return look_up(self._symbols, VOCABULARY.split(_after(self._skin.event_heading, line)))
 
     def _attribute_vocabulary(self, line: str) -> dict[str, list[int]]:
         vocabulary: dict[str, list[int]] = {}
@@ -95,7 +99,7 @@ class _Reader:
             return vocabulary
         for item in VOCABULARY.split(_after(self._skin.attribute_heading, line)):
             name, _, listed = item.removesuffix(")").partition(" (")
-            (symbol,), levels = look_up_all(self._symbols, [name]), LEVELS.split(listed)
+            (symbol,), levels = look_up(self._symbols, [name]), LEVELS.split(listed)
             if symbol in vocabulary or not item.endswith(")"):
                 raise ValueError(f"got {item!r}, wanted another name with its values in parentheses")
             vocabulary[symbol] = [read_integer(level) for level in levels]
@@ -109,19 +113,47 @@ class _Reader:
         self._expect(start, self._skin.tail(options))
         return options
 
-    def _cases(
-        self, start: int, end: int, events: Sequence[str], attributes: Mapping[str, Sequence[int]]
-    ) -> tuple[list[BehaviorCase], BehaviorCase]:
-        """The support cases, whose lines are from `start` to `end`, and the query."""
-        skin, has_attributes = self._skin.name, bool(attributes)
-        reader = CaseReader(
-            {self._names[symbol]: symbol for symbol in events},
-            {self._names[symbol]: (symbol, levels) for symbol, levels in attributes.items()},
-        )
-        cases = reader.read(self._lines[start:end], sentence_readers(skin, has_attributes, False), start + 1)
-        asked = self._lines[end + 2 : end + 3]
-        (query,) = reader.read(asked, sentence_readers(skin, has_attributes, True), end + 3)
-        return cases, query
+    def _cases(self, start: int, end: int, readers: Mapping[str, CaseReader]) -> list[BehaviorCase]:
+        """The cases of some lines, by what reads a sentence with this first word."""
+        cases: list[BehaviorCase] = []
+        try:
+            for line in self._lines[start:end]:
+                marked, bracket, sentence = line.partition("] ")
+                name = marked[1:]
+                if not name or not bracket or marked[0] != "[":
+                    raise ValueError(f"got {line!r}, wanted an id in brackets and a sentence")
+                first, _, rest = sentence.partition(" ")
+                reader = readers.get(first)
+                case = reader and reader(name, rest)
+                if not case:
+                    raise ValueError(f"{sentence!r} has none of the sentence forms of the skin")
+                cases.append(case)
+        except ValueError as error:
+            raise ValueError(f"line {start + len(cases) + 1}: {error}") from None
+        return cases
+
+
+class _Clauses:
+    """All that the clauses of an instance can say, by its vocabulary."""
+
+    def __init__(self, names: Mapping[str, str], events: Sequence[str], attributes: Mapping[str, list[int]]) -> None:
+        called = {names[symbol]: symbol for symbol in events}
+        phrases = {with_article(name): symbol for name, symbol in called.items() if name}
+        levels = {names[symbol]: (symbol, row) for symbol, row in attributes.items()}
+        self._events = {
+            style: EventClauses(series, phrases if series.has_article else called)
+            for style, series in EVENT_STYLES.items()
+        }
+        self._attributes = {
+            style: AttributeClauses(series, levels) for style, series in (*ATTRIBUTE_STYLES.items(), (None, None))
+        }
+
+    def readers(self, sentences: Mapping[str, SentenceReader]) -> dict[str, CaseReader]:
+        """What reads sentences, if their clauses say this."""
+        return {
+            first: sentence.for_clauses(self._events[sentence.styles[0]], self._attributes[sentence.styles[1]])
+            for first, sentence in sentences.items()
+        }
 
 
 def _after(heading: str, line: str) -> str:

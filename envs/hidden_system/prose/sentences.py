@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Final
 
 from veilgym.envs.hidden_system.grammar import MOST_TRIALS, BehaviorCase
+from veilgym.envs.hidden_system.prose.clauses import AttributeClauses, EventClauses
 from veilgym.envs.hidden_system.prose.skin import Form, Skin
 from veilgym.envs.hidden_system.prose.skins import BY_NAME
 
-Counts = tuple[int, int | None, int | None]
+CaseReader = Callable[[str, str], BehaviorCase | None]
 
 _COUNT: Final = r"\{(?:present|absent|trials)\}"
-# What comes between the fixed words of a form: a clause, or a telling: counts and the words between them.
-_HOLE: Final = re.compile(rf"({_COUNT}(?:[^{{]*{_COUNT})*|\{{\w+\}})")
+# What is between the words that are searched for: a clause, or a telling, which is all between two clauses or between
+# one and an end of the sentence, from the first count to the last and from or to that end.
+_HOLE: Final = re.compile(rf"((?:^[^{{]*)?{_COUNT}(?:[^{{]*{_COUNT})*(?:[^{{]*$)?|\{{\w+\}})")
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,7}")
 _REMEMBERED: Final = 1024
 
@@ -25,51 +27,56 @@ class SentenceReader:
     """Takes sentences of one form apart.
 
     The counts of an instance add up to one number of trials, most often to the same in all instances. So few tellings
-    of counts are different, and what they say is remembered.
+    of counts are different, and what they say is remembered from instance to instance.
 
     Attributes:
         styles: Those of the form.
     """
 
     def __init__(self, form: Form, skin: Skin) -> None:
-        holes = ["", *_HOLE.findall(form.template)]  # first what stands for all that the form lacks
+        template = form.template.removeprefix(f"{form.first} ")
+        holes = ["", *_HOLE.findall(template)]  # first what stands for all that the form lacks
+        tellings = [i for i, hole in enumerate(holes) if re.search(_COUNT, hole)]
         events, attributes = form.styles
-        tellings = [i for i, hole in enumerate(holes) if re.match(_COUNT, hole)]
         self.styles = form.styles
-        self._start, *self._between, self._end = _HOLE.split(form.template)[::2]
+        self._start, *self._between, self._end = _HOLE.split(template)[::2]
         self._events = holes.index(f"{{{events}}}")
         self._attributes = holes.index(f"{{{attributes}}}") if attributes else 0
         self._told: Callable[[list[str]], str | tuple[str, ...]] = itemgetter(*tellings or [0])
         self._telling, self._noun = "\n".join([holes[i] for i in tellings]), skin.noun
         self._counts = lru_cache(_REMEMBERED)(self._read_counts)
 
-    def for_clauses(
-        self, events: Mapping[str, tuple[str, ...]], attributes: Mapping[str, dict[str, int]]
-    ) -> Callable[[str, str], BehaviorCase]:
-        """What makes a case of its id and its sentence, if the clauses mean this."""
+    def for_clauses(self, events: EventClauses, attributes: AttributeClauses) -> CaseReader:
+        """What makes a case of its id and its sentence without the first word, if the clauses mean this."""
         start, between, end = self._start, self._between, self._end
-        inside = slice(len(start), -len(end))
+        inside = slice(len(start), -len(end) or None)
         events_at, attributes_at, told, counts = self._events, self._attributes, self._told, self._counts
+        known_events, known_attributes = events.known, attributes.known
 
-        def read(name: str, sentence: str) -> BehaviorCase:
-            if not sentence.startswith(start) or not sentence.endswith(end):
-                raise no_form(sentence)
+        def read(name: str, sentence: str) -> BehaviorCase | None:
+            if (start and not sentence.startswith(start)) or (end and not sentence.endswith(end)):
+                return None
             found = rest = sentence[inside]
             said = [""]
             for words in between:
                 item, found, rest = rest.partition(words)
                 said.append(item)
             if not found:  # nothing is found after words that are missing, so the last tell of all
-                raise no_form(sentence)
+                return None
             said.append(rest)
             trials, present, absent = counts(told(said))
-            levels = attributes[said[attributes_at]].copy()  # one for each case, as it could be changed
-            return BehaviorCase(name, levels, events[said[events_at]], trials, present, absent)
+            clause = said[attributes_at]
+            levels = known_attributes.get(clause)
+            if levels is None:
+                levels = attributes.read(clause)
+            clause = said[events_at]
+            steps = known_events.get(clause) or events.read(clause)
+            return BehaviorCase(name, levels.copy(), steps, trials, present, absent)  # a copy, as it could be changed
 
         return read
 
-    def _read_counts(self, told: str | tuple[str, ...]) -> Counts:
-        """The trials, and the counts present and absent; 0 and two None in a form of the query."""
+    def _read_counts(self, told: str | tuple[str, ...]) -> tuple[int, int | None, int | None]:
+        """The trials, and the counts present and absent: 0 and two None in a form of the query."""
         if not self._telling:
             return 0, None, None
         text = told if isinstance(told, str) else "\n".join(told)
@@ -89,15 +96,10 @@ class SentenceReader:
 
 @cache
 def sentence_readers(skin: str, has_attributes: bool, is_query: bool) -> dict[str, SentenceReader]:
-    """What reads the lines of the support cases, or the query, in a skin: by the first word of a sentence."""
+    """What reads the sentences of the support cases, or of the query, by their first word."""
     words = BY_NAME[skin]
     forms = words.asking_forms(has_attributes) if is_query else words.case_forms(has_attributes)
     return {form.first: SentenceReader(form, words) for form in forms}
-
-
-def no_form(sentence: str) -> ValueError:
-    """The error for a sentence that none of the forms has."""
-    return ValueError(f"{sentence!r} has none of the sentence forms of the skin")
 
 
 @lru_cache(_REMEMBERED)
