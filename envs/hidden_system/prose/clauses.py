@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import permutations
 from typing import TypeVar
 
 from veilgym.envs.hidden_system.prose.series import Series
@@ -22,7 +23,10 @@ class EventClauses:
     """
 
     def __init__(self, series: Series, symbols: Mapping[str, str]) -> None:
-        self.known: dict[str, tuple[str, ...]] = {}
+        self.known: dict[str, tuple[str, ...]] = dict(zip(symbols, zip(symbols.values(), strict=True), strict=True))
+        if len(symbols)<16:
+            pairs = zip(map(series.pair.join, permutations(symbols, 2)), permutations(symbols.values(), 2), strict=True)
+            self.known.update(pairs)
         self._split, self._symbols = series.splitter, symbols
 
     def read(self, clause: str) -> tuple[str, ...]:
