@@ -146,6 +146,9 @@ class ObservationProtocol(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     outcome: str = "counted is whether the record is present or absent after the last event"
 
 
+_PROTOCOL: Final = ObservationProtocol()
+
+
 class LatentStep(HiddenRecord, frozen=True, forbid_unknown_fields=True):
     """Exact probabilities after an event of the query."""
 
@@ -220,8 +223,8 @@ def check_behavior(behavior: BehaviorPayload | BehaviorSkeleton) -> None:
         _fail(
             "complexity", behavior.complexity, f"{len(set(query.events))}, the number of different events in the query"
         )
-    if behavior.observation_protocol != ObservationProtocol():
-        _fail("observation_protocol", behavior.observation_protocol, f"{ObservationProtocol()!r}")
+    if behavior.observation_protocol != _PROTOCOL:
+        _fail("observation_protocol", behavior.observation_protocol, f"{_PROTOCOL!r}")
     if set(behavior.answer_options) != {PRESENT, ABSENT}:
         _fail("answer_options", list(behavior.answer_options), "'PRESENT' and 'ABSENT' in either order")
 

@@ -57,9 +57,8 @@ class _Reader:
             raise ValueError(f"line {len(lines)}: got the end of the text, wanted all of its parts")
         self._expect(end, ["", skin.query_heading])
         clauses, has_attributes = _Clauses(self._names, events, attributes), bool(attributes)
-        cases = self._cases(start, end, clauses.readers(sentence_readers(skin.name, has_attributes, False)))
-        asked = clauses.readers(sentence_readers(skin.name, has_attributes, True))
-        (query,) = self._cases(end + 2, end + 3, asked)
+        cases = self._cases(start, end, sentence_readers(skin.name, has_attributes, False), clauses)
+        (query,) = self._cases(end + 2, end + 3, sentence_readers(skin.name, has_attributes, True), clauses)
         document = {
             "family": "hidden_system",
             "complexity": len(set(query.events)),
@@ -113,8 +112,9 @@ class _Reader:
         self._expect(start, self._skin.tail(options))
         return options
 
-    def _cases(self, start: int, end: int, readers: Mapping[str, CaseReader]) -> list[BehaviorCase]:
-        """The cases of some lines, by what reads a sentence with this first word."""
+    def _cases(self, start: int, end: int, forms: Mapping[str, SentenceReader], clauses: _Clauses) -> list[BehaviorCase]:
+        """The cases of some lines, in one of some forms by the first word of a sentence."""
+        readers: dict[str, CaseReader] = {}
         cases: list[BehaviorCase] = []
         try:
             for line in self._lines[start:end]:
@@ -124,6 +124,8 @@ class _Reader:
                     raise ValueError(f"got {line!r}, wanted an id in brackets and a sentence")
                 first, _, rest = sentence.partition(" ")
                 reader = readers.get(first)
+                if not reader and first in forms:
+                    reader = readers[first] = clauses.reader(forms[first])
                 case = reader and reader(name, rest)
                 if not case:
                     raise ValueError(f"{sentence!r} has none of the sentence forms of the skin")
@@ -139,21 +141,20 @@ class _Clauses:
     def __init__(self, names: Mapping[str, str], events: Sequence[str], attributes: Mapping[str, list[int]]) -> None:
         called = {names[symbol]: symbol for symbol in events}
         phrases = {with_article(name): symbol for name, symbol in called.items() if name}
-        levels = {names[symbol]: (symbol, row) for symbol, row in attributes.items()}
-        self._events = {
-            style: EventClauses(series, phrases if series.has_article else called)
-            for style, series in EVENT_STYLES.items()
-        }
-        self._attributes = {
-            style: AttributeClauses(series, levels) for style, series in (*ATTRIBUTE_STYLES.items(), (None, None))
-        }
+        self._called = {False: called, True: phrases}
+        self._levels = {names[symbol]: (symbol, row) for symbol, row in attributes.items()}
+        self._events: dict[str, EventClauses] = {}
+        self._attributes: dict[str | None, AttributeClauses] = {}
 
-    def readers(self, sentences: Mapping[str, SentenceReader]) -> dict[str, CaseReader]:
-        """What reads sentences, if their clauses say this."""
-        return {
-            first: sentence.for_clauses(self._events[sentence.styles[0]], self._attributes[sentence.styles[1]])
-            for first, sentence in sentences.items()
-        }
+    def reader(self, sentence: SentenceReader) -> CaseReader:
+        """What reads sentences of a form, if their clauses say this."""
+        event_style, attribute_style = sentence.styles
+        if event_style not in self._events:
+            series = EVENT_STYLES[event_style]
+            self._events[event_style] = EventClauses(series, self._called[series.has_article])
+        if attribute_style not in self._attributes:
+            self._attributes[attribute_style] = AttributeClauses(ATTRIBUTE_STYLES.get(attribute_style), self._levels)
+        return sentence.for_clauses(self._events[event_style], self._attributes[attribute_style])
 
 
 def _after(heading: str, line: str) -> str:

@@ -40,6 +40,7 @@ class SentenceReader:
         events, attributes = form.styles
         self.styles = form.styles
         self._start, *self._between, self._end = _HOLE.split(template)[::2]
+        self._inside = slice(len(self._start), -len(self._end) or None)
         self._events = holes.index(f"{{{events}}}")
         self._attributes = holes.index(f"{{{attributes}}}") if attributes else 0
         self._told: Callable[[list[str]], str | tuple[str, ...]] = itemgetter(*tellings or [0])
@@ -48,8 +49,7 @@ class SentenceReader:
 
     def for_clauses(self, events: EventClauses, attributes: AttributeClauses) -> CaseReader:
         """What makes a case of its id and its sentence without the first word, if the clauses mean this."""
-        start, between, end = self._start, self._between, self._end
-        inside = slice(len(start), -len(end) or None)
+        start, between, end, inside = self._start, self._between, self._end, self._inside
         events_at, attributes_at, told, counts = self._events, self._attributes, self._told, self._counts
         known_events, known_attributes = events.known, attributes.known
 
