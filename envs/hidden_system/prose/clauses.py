@@ -8,6 +8,9 @@ from typing import TypeVar
 
 from veilgym.envs.hidden_system.prose.series import Series
 
+# Instances have about twice as many cases as pairs of different events; with more events, pairs are read as they come.
+_MOST_PAIRED = 16
+
 Item = TypeVar("Item")
 
 
@@ -19,14 +22,14 @@ class EventClauses:
         symbols: The symbol of each event as it is called in the style.
 
     Attributes:
-        known: The symbols in each clause that has been read.
+        known: The symbols in each clause that has been read, and in those of one event or two, which most cases have.
     """
 
     def __init__(self, series: Series, symbols: Mapping[str, str]) -> None:
-        self.known: dict[str, tuple[str, ...]] = dict(zip(symbols, zip(symbols.values(), strict=True), strict=True))
-        if len(symbols)<16:
-            pairs = zip(map(series.pair.join, permutations(symbols, 2)), permutations(symbols.values(), 2), strict=True)
-            self.known.update(pairs)
+        self.known: dict[str, tuple[str, ...]] = {name: (symbol,) for name, symbol in symbols.items()}
+        if len(symbols) <= _MOST_PAIRED:
+            pairs, joint = permutations(symbols.items(), 2), series.pair
+            self.known.update({f"{a}{joint}{b}": (x, y) for (a, x), (b, y) in pairs})
         self._split, self._symbols = series.splitter, symbols
 
     def read(self, clause: str) -> tuple[str, ...]:
@@ -59,7 +62,10 @@ class AttributeClauses:
     def read(self, clause: str) -> dict[str, int]:
         """The levels in a clause that is not known."""
         items = self._split(clause)
-        levels = dict(look_up(self._levels, items))
+        try:
+            levels = dict(map(self._levels.__getitem__, items))
+        except KeyError as error:
+            raise unknown(error.args[0], self._levels) from None
         if len(levels) < len(items):
             raise ValueError(f"an attribute comes twice in {clause!r}")
         self.known[clause] = levels
@@ -75,4 +81,9 @@ def look_up(meanings: Mapping[str, Item], words: Iterable[str]) -> tuple[Item, .
     try:
         return tuple(map(meanings.__getitem__, words))
     except KeyError as error:
-        raise ValueError(f"got {error.args[0]!r}, wanted one of {', '.join(map(repr, meanings))}") from None
+        raise unknown(error.args[0], meanings) from None
+
+
+def unknown(word: str, known: Iterable[str]) -> ValueError:
+    """The error for a word that is none of those known."""
+    return ValueError(f"got {word!r}, wanted one of {', '.join(map(repr, known))}")

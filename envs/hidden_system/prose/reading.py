@@ -9,7 +9,7 @@ from veilgym.envs.core.prose import check_skin
 from veilgym.envs.core.records import convert
 from veilgym.envs.hidden_system.grammar import BehaviorCase, BehaviorPayload, Options
 from veilgym.envs.hidden_system.payload import OPTIONS
-from veilgym.envs.hidden_system.prose.clauses import AttributeClauses, EventClauses, look_up
+from veilgym.envs.hidden_system.prose.clauses import AttributeClauses, EventClauses, look_up, unknown
 from veilgym.envs.hidden_system.prose.names import with_article
 from veilgym.envs.hidden_system.prose.sentences import CaseReader, SentenceReader, read_integer, sentence_readers
 from veilgym.envs.hidden_system.prose.series import ATTRIBUTE_STYLES, EVENT_STYLES, LEVELS, VOCABULARY
@@ -89,7 +89,7 @@ class _Reader:
         except ValueError as error:
             raise ValueError(f"line {i + 1}: {error}") from None
 
-    def _event_vocabulary(self, line: str) -> list[str]:
+    def _event_vocabulary(self, line: str) -> tuple[str, ...]:
         return look_up(self._symbols, VOCABULARY.split(_after(self._skin.event_heading, line)))
 
     def _attribute_vocabulary(self, line: str) -> dict[str, list[int]]:
@@ -98,7 +98,9 @@ class _Reader:
             return vocabulary
         for item in VOCABULARY.split(_after(self._skin.attribute_heading, line)):
             name, _, listed = item.removesuffix(")").partition(" (")
-            (symbol,), levels = look_up(self._symbols, [name]), LEVELS.split(listed)
+            if name not in self._symbols:
+                raise unknown(name, self._symbols)
+            symbol, levels = self._symbols[name], LEVELS.split(listed)
             if symbol in vocabulary or not item.endswith(")"):
                 raise ValueError(f"got {item!r}, wanted another name with its values in parentheses")
             vocabulary[symbol] = [read_integer(level) for level in levels]
@@ -112,7 +114,9 @@ class _Reader:
         self._expect(start, self._skin.tail(options))
         return options
 
-    def _cases(self, start: int, end: int, forms: Mapping[str, SentenceReader], clauses: _Clauses) -> list[BehaviorCase]:
+    def _cases(
+        self, start: int, end: int, forms: Mapping[str, SentenceReader], clauses: _Clauses
+    ) -> list[BehaviorCase]:
         """The cases of some lines, in one of some forms by the first word of a sentence."""
         readers: dict[str, CaseReader] = {}
         cases: list[BehaviorCase] = []
@@ -150,10 +154,11 @@ class _Clauses:
         """What reads sentences of a form, if their clauses say this."""
         event_style, attribute_style = sentence.styles
         if event_style not in self._events:
-            series = EVENT_STYLES[event_style]
-            self._events[event_style] = EventClauses(series, self._called[series.has_article])
+            joined = EVENT_STYLES[event_style]
+            self._events[event_style] = EventClauses(joined, self._called[joined.has_article])
         if attribute_style not in self._attributes:
-            self._attributes[attribute_style] = AttributeClauses(ATTRIBUTE_STYLES.get(attribute_style), self._levels)
+            series = ATTRIBUTE_STYLES[attribute_style] if attribute_style else None
+            self._attributes[attribute_style] = AttributeClauses(series, self._levels)
         return sentence.for_clauses(self._events[event_style], self._attributes[attribute_style])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Final
@@ -20,6 +20,7 @@ _COUNT: Final = r"\{(?:present|absent|trials)\}"
 # one and an end of the sentence, from the first count to the last and from or to that end.
 _HOLE: Final = re.compile(rf"((?:^[^{{]*)?{_COUNT}(?:[^{{]*{_COUNT})*(?:[^{{]*$)?|\{{\w+\}})")
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,7}")
+_MOST_BETWEEN: Final = 3
 _REMEMBERED: Final = 1024
 
 
@@ -39,31 +40,39 @@ class SentenceReader:
         tellings = [i for i, hole in enumerate(holes) if re.search(_COUNT, hole)]
         events, attributes = form.styles
         self.styles = form.styles
-        self._start, *self._between, self._end = _HOLE.split(template)[::2]
+        self._start, *between, self._end = _HOLE.split(template)[::2]
+        self._between = tuple([*between, "", "", ""][:_MOST_BETWEEN])
         self._inside = slice(len(self._start), -len(self._end) or None)
         self._events = holes.index(f"{{{events}}}")
         self._attributes = holes.index(f"{{{attributes}}}") if attributes else 0
-        self._told: Callable[[list[str]], str | tuple[str, ...]] = itemgetter(*tellings or [0])
+        self._told: Callable[[Sequence[str]], str | tuple[str, ...]] = itemgetter(*tellings or [0])
         self._telling, self._noun = "\n".join([holes[i] for i in tellings]), skin.noun
         self._counts = lru_cache(_REMEMBERED)(self._read_counts)
 
     def for_clauses(self, events: EventClauses, attributes: AttributeClauses) -> CaseReader:
         """What makes a case of its id and its sentence without the first word, if the clauses mean this."""
-        start, between, end, inside = self._start, self._between, self._end, self._inside
+        start, end, inside, (one, two, three) = self._start, self._end, self._inside, self._between
         events_at, attributes_at, told, counts = self._events, self._attributes, self._told, self._counts
         known_events, known_attributes = events.known, attributes.known
 
         def read(name: str, sentence: str) -> BehaviorCase | None:
             if (start and not sentence.startswith(start)) or (end and not sentence.endswith(end)):
                 return None
-            found = rest = sentence[inside]
-            said = [""]
-            for words in between:
-                item, found, rest = rest.partition(words)
-                said.append(item)
-            if not found:  # nothing is found after words that are missing, so the last tell of all
+            holes = sentence[inside]
+            # Nothing is found after words that are missing, so the last words tell of all. Not a loop, for speed.
+            first, found, rest = holes.partition(one) if one else (holes, holes, "")
+            said: tuple[str, ...]
+            if three:
+                second, found, rest = rest.partition(two)
+                third, found, rest = rest.partition(three)
+                said = ("", first, second, third, rest)
+            elif two:
+                second, found, rest = rest.partition(two)
+                said = ("", first, second, rest)
+            else:
+                said = ("", first, rest)
+            if not found:
                 return None
-            said.append(rest)
             trials, present, absent = counts(told(said))
             clause = said[attributes_at]
             levels = known_attributes.get(clause)
