@@ -235,10 +235,9 @@ def _check_support(behavior: BehaviorPayload | BehaviorSkeleton) -> None:
     known, allowed = set(events), {(name, level) for name, levels in attributes.items() for level in levels}
     for i, case in enumerate(behavior.support_cases):
         levels = case.attributes
-        if not (
-            known.issuperset(case.events) and allowed.issuperset(levels.items()) and len(levels) == len(attributes)
-        ):
-            check_case(case, f"support_cases[{i}]", events, attributes)  # says what does not fit
+        fits = known.issuperset(case.events) and allowed.issuperset(levels.items())
+        if not fits or len(levels) != len(attributes):
+            check_case(case, f"support_cases[{i}]", events, attributes)  # slower, and says what does not fit
         if not case.trials or case.observed_present is None:
             _fail(f"support_cases[{i}].observed_present", case.observed_present, "a count of at least one trial")
 

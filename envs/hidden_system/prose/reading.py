@@ -117,7 +117,7 @@ class _Reader:
     def _cases(
         self, start: int, end: int, forms: Mapping[str, SentenceReader], clauses: _Clauses
     ) -> list[BehaviorCase]:
-        """The cases of some lines, in one of some forms by the first word of a sentence."""
+        """The cases of some lines, in forms by their first word."""
         readers: dict[str, CaseReader] = {}
         cases: list[BehaviorCase] = []
         try:

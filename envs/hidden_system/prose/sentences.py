@@ -15,9 +15,12 @@ from veilgym.envs.hidden_system.prose.skins import BY_NAME
 
 CaseReader = Callable[[str, str], BehaviorCase | None]
 
+# Trials, present and absent; 0 and two None of the query.
+_Counts = tuple[int, int | None, int | None]
+
 _COUNT: Final = r"\{(?:present|absent|trials)\}"
-# What is between the words that are searched for: a clause, or a telling, which is all between two clauses or between
-# one and an end of the sentence, from the first count to the last and from or to that end.
+# A hole in the fixed words of a form: a clause, or a telling, which is counts that no clause parts, with the words
+# between them, and with those up to an end of the sentence.
 _HOLE: Final = re.compile(rf"((?:^[^{{]*)?{_COUNT}(?:[^{{]*{_COUNT})*(?:[^{{]*$)?|\{{\w+\}})")
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,7}")
 _MOST_BETWEEN: Final = 3
@@ -41,7 +44,7 @@ class SentenceReader:
         events, attributes = form.styles
         self.styles = form.styles
         self._start, *between, self._end = _HOLE.split(template)[::2]
-        self._between = tuple([*between, "", "", ""][:_MOST_BETWEEN])
+        self._between = (*between, *[""] * (_MOST_BETWEEN - len(between)))
         self._inside = slice(len(self._start), -len(self._end) or None)
         self._events = holes.index(f"{{{events}}}")
         self._attributes = holes.index(f"{{{attributes}}}") if attributes else 0
@@ -50,7 +53,11 @@ class SentenceReader:
         self._counts = lru_cache(_REMEMBERED)(self._read_counts)
 
     def for_clauses(self, events: EventClauses, attributes: AttributeClauses) -> CaseReader:
-        """What makes a case of its id and its sentence without the first word, if the clauses mean this."""
+        """What makes a case of its id and its sentence without the first word, if the clauses mean this.
+
+        It returns None if the sentence does not have the form, and raises a `ValueError` if its clauses and counts are
+        not those of a case.
+        """
         start, end, inside, (one, two, three) = self._start, self._end, self._inside, self._between
         events_at, attributes_at, told, counts = self._events, self._attributes, self._told, self._counts
         known_events, known_attributes = events.known, attributes.known
@@ -73,25 +80,28 @@ class SentenceReader:
                 said = ("", first, rest)
             if not found:
                 return None
-            trials, present, absent = counts(told(said))
+            clause = said[events_at]
+            steps = known_events.get(clause) or events.read(clause)
             clause = said[attributes_at]
             levels = known_attributes.get(clause)
             if levels is None:
                 levels = attributes.read(clause)
-            clause = said[events_at]
-            steps = known_events.get(clause) or events.read(clause)
+            read_counts = counts(told(said))
+            if not read_counts:
+                return None
+            trials, present, absent = read_counts
             return BehaviorCase(name, levels.copy(), steps, trials, present, absent)  # a copy, as it could be changed
 
         return read
 
-    def _read_counts(self, told: str | tuple[str, ...]) -> tuple[int, int | None, int | None]:
-        """The trials, and the counts present and absent: 0 and two None in a form of the query."""
+    def _read_counts(self, told: str | tuple[str, ...]) -> _Counts | None:
+        """The counts in one telling or several; None if they have other words than the form."""
         if not self._telling:
             return 0, None, None
         text = told if isinstance(told, str) else "\n".join(told)
         said = re.fullmatch(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.*?)", re.escape(self._telling)), text)
         if not said:
-            raise ValueError(f"got {text!r}, wanted {self._telling!r}")
+            return None
         return self._read_trials(said["trials"]), read_count(said["present"]), read_count(said["absent"])
 
     def _read_trials(self, said: str) -> int:
