@@ -16,7 +16,8 @@ EngineName = Annotated[
     str, typer.Option("--engine", help="Who does the work: local, or ray, which needs the extra veilgym\\[ray].")
 ]
 Address = Annotated[
-    str | None, typer.Option(help="Address of an existing Ray cluster; without it one is started on this machine.")
+    str | None,
+    typer.Option(help="Of an existing Ray cluster, auto or host:port; without it one is started on this machine."),
 ]
 
 

@@ -151,7 +151,7 @@ def prediction() -> Scorer:
     async def judge(state: TaskState, target: Target) -> Score:
         rows = state.store.get(_PREDICTION)
         if rows is None:
-            return _no_answer("no prediction was submitted", state.store.get(_REASON, ""))
+            return _no_answer("no prediction was submitted", state.store.get(_REASON) or "not submitted")
         skeleton = msgspec.json.decode(target.text, type=CircuitSkeleton)
         return Score(value=score(skeleton, rows), answer=str(rows), metadata={_UNPARSED: False})
 

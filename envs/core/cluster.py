@@ -7,7 +7,9 @@ import importlib.util
 import logging
 import socket
 from collections.abc import Iterator
+from typing import Any
 
+from veilgym import __version__
 from veilgym.envs.core.arguments import check_count
 
 _PATIENCE = 10.0  # seconds
@@ -31,16 +33,20 @@ def connect(workers: int | None = None, address: str | None = None) -> contextli
 
     Args:
         workers: Processes of a cluster on this machine; None for one a core.
-        address: Of an existing cluster, "auto" or "host:port" or "ray://host:port"; None starts one here.
+        address: Of an existing cluster, "auto" or "host:port"; None starts one here.
 
     Raises:
-        ValueError: both are given, `workers` is not a positive integer, or Ray is not installed.
-        OSError: there is no cluster at `address`; raised when the context is entered.
+        ValueError: both are given, `workers` is not a positive integer, the address is of another kind, or Ray is not
+            installed.
+        OSError: there is no cluster at `address`, it does not let us in, or a machine of it has another version of
+            veilgym or none; raised when the context is entered.
     """
     if address is not None and workers is not None:
         raise ValueError(f"workers: got {workers!r} with address {address!r}; allowed is one of the two")
     if workers is not None:
         check_count("workers", workers)
+    if address is not None and "//" in address:  # Ray Data does not work through a Ray Client
+        raise ValueError(f"address must be 'auto' or 'host:port', got {address!r}")
     if importlib.util.find_spec("ray") is None:
         raise ValueError("the engine 'ray' needs the extra ray: pip install 'veilgym[ray]'")
     return _connection(workers, address)
@@ -65,12 +71,12 @@ def _connection(workers: int | None, address: str | None) -> Iterator[None]:
         else:
             _probe(address)
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except (OSError, RuntimeError, ValueError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        where = "on this machine" if address is None else f"at {address!r}"
-        raise ConnectionError(f"no Ray cluster {where}: {reason}") from None
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        raise ConnectionError(_refusal(address, error)) from None
     try:
         logging.getLogger("ray.data").setLevel(logging.ERROR)
+        if address is not None:
+            _check_versions(address)
         yield
     finally:
         ray.shutdown()
@@ -78,6 +84,44 @@ def _connection(workers: int | None, address: str | None) -> Iterator[None]:
 
 def _probe(address: str) -> None:
     """Raise an `OSError` if nothing listens at "host:port": Ray itself would go on trying for minutes."""
-    host, _, port = address.rpartition("//")[2].rpartition(":")
+    host, _, port = address.rpartition(":")
     if host and port.isdecimal():
         socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+
+
+def _refusal(address: str | None, error: Exception) -> str:
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    where = "on this machine" if address is None else f"at {address!r}"
+    refusal = f"no Ray cluster {where}: {reason}"
+    if "Failed to connect" in reason:  # which is all that Ray says of a wrong token, too
+        refusal += (
+            "; a cluster with tokens needs RAY_AUTH_MODE=token in the environment "
+            "and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token"
+        )
+    return refusal
+
+
+def _check_versions(address: str) -> None:
+    """Raise an `OSError` unless every machine that would work for us has this version of veilgym."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    nodes: Any = ray.nodes  # it has no types
+    ask: Any = ray.remote(num_cpus=0)(_version)
+    for node in nodes():
+        if not (node["Alive"] and node["Resources"].get("CPU")):
+            continue
+        there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+        machine = f"the machine {node['NodeManagerAddress']} of the Ray cluster at {address!r}"
+        try:
+            version: str = ray.get(ask.options(scheduling_strategy=there).remote())
+        except ray.exceptions.RayTaskError:  # a worker that cannot import this module
+            version = "in no version that can be imported"
+        except ray.exceptions.RayError as error:
+            raise ConnectionError(f"{machine} runs nothing for us: {str(error).splitlines()[0]}") from None
+        if version != __version__:
+            raise ConnectionError(f"{machine} has veilgym {version}, but this is {__version__}")
+
+
+def _version() -> str:
+    return __version__

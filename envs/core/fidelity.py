@@ -127,6 +127,34 @@ CLAIMS = {
     "hidden": "rule|rules|flag|flags|hidden|latent|internal|mechanism|program|gold|ground truth|secretly|invisible",
     "answer": "answer is|correct|right answer|true answer|solution|the verdict|expected answer|"
     "hint|spoiler|affirmative|first option|second option|it does",
+    # Words that change nothing: of our own prose, and what else a model may write around names and numbers.
+    "ordinary": "a|an|the|this|that|these|those|such|each|every|all|both|same|one|it|its|they|their|them|we|our|us|i|"
+    "he|she|his|her|who|whom|whose|which|what|whether|where|when|here|there|and|or|as|at|by|for|from|in|into|of|on|onto|"
+    "out|over|per|to|through|throughout|under|up|upon|via|with|within|during|while|until|after|be|been|being|is|"
+    "are|was|were|has|have|had|having|do|did|does|done|will|would|can|then|than|also|only|so|apply|applied|carry|"
+    "carried|chart|check|checked|checks|clerk|come|comes|completion|consist|consisted|consists|contain|contained|"
+    "count|counted|counts|describe|describes|determined|end|ended|ending|ends|entry|entries|examine|examined|"
+    "execute|executed|executes|executing|find|finding|findings|finds|fix|fixed|fixing|found|follow|followed|"
+    "following|follows|give|given|go|goes|going|hold|handle|handled|handling|include|included|includes|inspect|"
+    "inspected|inspects|list|listed|lists|make|makes|made|mark|marked|measure|measured|name|named|names|note|"
+    "noted|notes|observe|observed|observes|order|ordered|perform|performed|performs|plan|planned|proceed|"
+    "proceeded|procedure|procedures|put|read|reads|record|recorded|records|report|reported|reports|run|running|"
+    "runs|say|see|seen|send|sent|set|sets|setting|settings|show|showed|shown|shows|stand|stands|start|started|"
+    "starts|state|step|steps|sum|sums|summary|summarise|summarises|take|taken|takes|taking|test|tested|tests|"
+    "tell|told|total|totals|treat|treated|treatment|treatments|try|tried|tries|undergo|undergoes|underwent|"
+    "undergone|use|used|uses|using|value|values|write|written|action|actions|activity|activities|attempt|"
+    "attempts|attribute|attributes|base|baseline|batch|batches|booked|booking|case|cases|combination|"
+    "combinations|condition|conditions|configuration|consignment|consignments|cycle|cycles|day|days|device|event|"
+    "events|experiment|experiments|group|groups|history|histories|instance|instances|item|items|kind|level|"
+    "levels|log|machine|number|numbers|operation|operations|outcome|outcomes|page|parameter|parameters|part|"
+    "particular|particulars|patient|patients|person|people|place|position|process|product|products|protocol|"
+    "question|reading|readings|result|results|round|rounds|row|routine|sample|samples|scenario|schedule|sequence|"
+    "series|session|sessions|shipment|shipments|sign|situation|specimen|specimens|subject|subjects|system|table|"
+    "task|tasks|time|times|trial|trials|type|visit|visits|way|work|worker|band|grey|tag|theta|yellow|nurse|"
+    "hospital|laboratory|ledger|line|lines|notebook|office|ward|workshop|garden|museum|kitchen|farm|studio|"
+    "factory|theatre|ship|bakery|team|staff|keeper|operator|observer|answer|answers|either|likely|more|new|next|"
+    "now|possible|reply|suppose|two|your|you|last|less|expect|predict|think|judge|decide|choose|yet|still|again|difficulty|combined|settle|means|form|least|"
+    "together|overall|respectively",
 }
 
 # Before a number these make an estimate of it; elsewhere they may be about places.
@@ -289,6 +317,13 @@ def check_wording(tokens: Sequence[Token], report: Report, classes: Mapping[str,
                 report(code, f"{token.text!r} is no wording for evidence")
         if following.kind == "number" and token.text in _BEFORE_NUMBER:
             report(Code.ROUNDED, f"'{token.text} {following.text}' is no count")
+
+
+def check_known(tokens: Sequence[Token], report: Report, more: Collection[str] = ()) -> None:
+    """Report every word that no class and not `more` has: it could say anything."""
+    for token in tokens:
+        if token.kind == "word" and token.text not in more:
+            report(Code.WORDING_UNKNOWN, f"{token.text!r} is no wording that is known")
 
 
 EVIDENCE_WORDING = {

@@ -190,7 +190,8 @@ _OTHERS = re.compile(
 )
 # Right before an answer, words that make it an example.
 _EXAMPLE = re.compile(
-    r"(?:\b(?:for example|for instance|such as|of the form|example)|\be\. ?g\.)[^\w]{0,10}"
+    r"(?:\b(?:for example|for instance|such as|of (?:the |this |that |a )?form|example)|\be\. ?g\.)"
+    r"[^\w]{0,10}"
     r"(?:(?:the|a|my|your|final)\b[^\w]{0,5}){0,3}$",
     re.I,
 )
@@ -300,6 +301,7 @@ def _phrases(options: tuple[str, ...]) -> _Phrases:
     marker = rf"(?<![\w-]){_NOUN}[')\]]*(?: ?\([^()\n]{{0,80}}\)[')]*)?"
     about = r"(?: (?:to|for|of|in|here|about)(?: (?!is\b|if\b|whether\b)[\w'-]{1,40}){0,10}?)?"
     is_not = r" (?:is not|isn't|cannot be|can't be|must not be|should not be|shouldn't be)\b"
+    whose = r"(?: (?:that )?(?:i|we)(?: (?:would|will|can|shall|want to|have to)|'d|'ll)? (?:give|choose|pick))?"
     link = rf" ?(?::|=+>?|[-—]+>|→|[—]|- |\n{{1,2}})|'s\b|{is_not}|(?: is| must be| should be| has to be)\b:?"
     before = rf"[^\w?]{{0,20}}(?:(?:{_FILLER}|not|never)\b[^\w?]{{0,10}}){{0,5}}"
     return _Phrases(
@@ -307,7 +309,7 @@ def _phrases(options: tuple[str, ...]) -> _Phrases:
         label=re.compile(label, re.I),
         exact=re.compile(label),
         bare=re.compile(rf"{gap}{filler}{{0,10}}(?P<label>{label})[^\w?/|❌✗✘]*", re.I),
-        marked=re.compile(rf"{marker}{about}(?:{link}){before}(?P<label>{label})", re.I),
+        marked=re.compile(rf"{marker}{about}{whose}(?:{link}){before}(?P<label>{label})", re.I),
         first=re.compile(rf"{gap}(?P<label>{label})(?:[ ')\]]*[.!](?=\s+(?!of\b)\D)|,? (?:because|since|as)\b)"),
         likelier=re.compile(
             rf"(?i:{gap}{filler}{{0,10}})(?P<label>{label}) (?:is|seems) (?:the )?(?:much )?"

@@ -10,6 +10,7 @@ from veilgym.envs.core.fidelity import (
     Code,
     Fault,
     Report,
+    check_known,
     check_names,
     check_options,
     check_wording,
@@ -88,6 +89,7 @@ _CLASSES = {
     "transitions|proof",
 }
 _LEXICON = lexicon_of(_CLASSES)
+_ORDINARY = frozenset({"ordinary"})
 _WORDING = {
     **{name: code for name, code in EVIDENCE_WORDING.items() if name != "hidden"},
     "ending": Code.NEGATED,
@@ -145,10 +147,9 @@ def check(payload: WorldPayload, text: str, names: Mapping[str, str]) -> list[Fa
         faults.append(Fault(Code.QUERY_MISSING, QUERY, "no line after the last event asks about both arguments"))
     else:
         after = [tokens for is_after, tokens in page.other if is_after]
-        faults += _check_query(payload.query, asked, after)
+        faults += _check_query(payload.query, asked, after, options)
         for tokens in after:
-            if tokens is not asked and (said := [token for token in tokens[:1] if has(token, "granted")]):
-                faults.append(Fault(Code.QUERY_ASSERTED, "", f"{said[0].text!r} on a line after the events"))
+            faults += _check_remark(tokens, options) if tokens is not asked else ()
     other = [tokens for _, tokens in page.other if tokens is not asked]
     for tokens in other:
         faults += _check_other(tokens, payload.query)
@@ -189,7 +190,7 @@ def _check_between(tokens: Sequence[Token], report: Report) -> None:
     """Check that all words between the names are known: a word that is not could turn the relation round."""
     named = [place for place, token in enumerate(tokens) if token.kind == "name"]
     for token in tokens[named[0] : named[-1]] if named else ():
-        if token.kind == "word":
+        if token.kind == "word" or token.value == _ORDINARY:
             report(Code.WORDING_UNKNOWN, f"{token.text!r} between two names is no wording that is known")
 
 
@@ -404,19 +405,39 @@ def _names_all(tokens: Sequence[Token], symbols: Sequence[str]) -> bool:
     return all(symbol in named for symbol in symbols)
 
 
-def _check_query(query: Query, tokens: list[Token], after: Sequence[Sequence[Token]]) -> list[Fault]:
+def _check_query(
+    query: Query, tokens: list[Token], after: Sequence[Sequence[Token]], options: Sequence[str]
+) -> list[Fault]:
     faults: list[Fault] = []
     report = reporter(faults, QUERY)
     check_wording(tokens, report, _QUERY_WORDING)
     if _check_participants(query.arguments, tokens, report):
         _check_kind(query.predicate, tokens, report)
         _check_direction(query.predicate, *query.arguments, tokens, report)
+    _check_option_words(tokens, options, report)
     for token in tokens:
         if token.kind == "number" and token.value != query.time:
             report(Code.NUMBER_WRONG, f"the number {token.text} is not the time {query.time}")
     if not any(has(token, "question") for line in (tokens, *after) for token in line):
         report(Code.QUERY_ASSERTED, "nothing is asked")
     return faults
+
+
+def _check_remark(tokens: Sequence[Token], options: Sequence[str]) -> list[Fault]:
+    """Check a line after the last event that is not the query's: it may say how to answer, and nothing else."""
+    faults: list[Fault] = []
+    report = reporter(faults, "")
+    check_known(tokens, report)
+    if has(tokens[0], "granted"):
+        report(Code.QUERY_ASSERTED, f"{tokens[0].text!r} on a line after the events")
+    _check_option_words(tokens, options, report)
+    return faults
+
+
+def _check_option_words(tokens: Sequence[Token], options: Sequence[str], report: Report) -> None:
+    for token in tokens:
+        if token.kind != "label" and token.text.upper() in options:
+            report(Code.ANSWER_GIVEN, f"{token.text!r} in {words_of(tokens)!r} is no label; labels keep their capitals")
 
 
 def _check_other(tokens: list[Token], query: Query) -> Iterator[Fault]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
 from veilgym.envs.core.fidelity import (
@@ -10,6 +10,7 @@ from veilgym.envs.core.fidelity import (
     Code,
     Fault,
     Report,
+    check_known,
     check_names,
     check_options,
     check_wording,
@@ -42,34 +43,6 @@ _CLASSES = {
     "first": "first",
     "further": "second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth",
     "last": "last|the last|lastly|finally",
-    # Words that change nothing: of our own prose, and what else a model may write around names and numbers.
-    "plain": "a|an|the|this|that|these|those|such|each|every|all|both|same|one|it|its|they|their|them|we|our|us|i|he|"
-    "she|his|her|who|whom|whose|which|what|whether|where|when|here|there|and|or|as|at|by|for|from|in|into|of|on|onto|"
-    "out|over|per|to|through|throughout|under|up|upon|via|with|within|during|while|until|after|be|been|being|is|"
-    "are|was|were|has|have|had|having|do|did|does|done|will|would|can|then|than|also|only|so|apply|applied|carry|"
-    "carried|chart|check|checked|checks|clerk|come|comes|completion|consist|consisted|consists|contain|contained|"
-    "count|counted|counts|describe|describes|determined|end|ended|ending|ends|entry|entries|examine|examined|"
-    "execute|executed|executes|executing|find|finding|findings|finds|fix|fixed|fixing|found|follow|followed|"
-    "following|follows|give|given|go|goes|going|hold|handle|handled|handling|include|included|includes|inspect|"
-    "inspected|inspects|list|listed|lists|make|makes|made|mark|marked|measure|measured|name|named|names|note|"
-    "noted|notes|observe|observed|observes|order|ordered|perform|performed|performs|plan|planned|proceed|"
-    "proceeded|procedure|procedures|put|read|reads|record|recorded|records|report|reported|reports|run|running|"
-    "runs|say|see|seen|send|sent|set|sets|setting|settings|show|showed|shown|shows|stand|stands|start|started|"
-    "starts|state|step|steps|sum|sums|summary|summarise|summarises|take|taken|takes|taking|test|tested|tests|"
-    "tell|told|total|totals|treat|treated|treatment|treatments|try|tried|tries|undergo|undergoes|underwent|"
-    "undergone|use|used|uses|using|value|values|write|written|action|actions|activity|activities|attempt|"
-    "attempts|attribute|attributes|base|baseline|batch|batches|booked|booking|case|cases|combination|"
-    "combinations|condition|conditions|configuration|consignment|consignments|cycle|cycles|day|days|device|event|"
-    "events|experiment|experiments|group|groups|history|histories|instance|instances|item|items|kind|level|"
-    "levels|log|machine|number|numbers|operation|operations|outcome|outcomes|page|parameter|parameters|part|"
-    "particular|particulars|patient|patients|person|people|place|position|process|product|products|protocol|"
-    "question|reading|readings|result|results|round|rounds|row|routine|sample|samples|scenario|schedule|sequence|"
-    "series|session|sessions|shipment|shipments|sign|situation|specimen|specimens|subject|subjects|system|table|"
-    "task|tasks|time|times|trial|trials|type|visit|visits|way|work|worker|band|grey|tag|theta|yellow|nurse|"
-    "hospital|laboratory|ledger|line|lines|notebook|office|ward|workshop|garden|museum|kitchen|farm|studio|"
-    "factory|theatre|ship|bakery|team|staff|keeper|operator|observer|answer|answers|either|likely|more|new|next|"
-    "now|possible|reply|suppose|two|your|you|last|less|expect|predict|think|judge|decide|choose|yet|still|again|"
-    "together|overall|respectively",
     # Of the query alone.
     "unknown": "not known|not examined|not inspected|not determined|not measured|not recorded|unknown",
 }
@@ -125,7 +98,7 @@ def _check_case(case: BehaviorCase, tokens: list[Token], payload: BehaviorPayloa
     check_wording(tokens, report, EVIDENCE_WORDING)
     levels = _check_settings(case, tokens, payload, report)
     _check_events(case, tokens, payload, report)
-    _check_words(tokens, report)
+    check_known(tokens, report)
     rest = [(place, token) for place, token in enumerate(tokens) if token.kind in ("number", "label")]
     _check_counts(case, tokens, [(place, token) for place, token in rest if place not in levels], report)
     for token in tokens:
@@ -210,15 +183,6 @@ def _check_ordinals(tokens: Sequence[Token], mentions: Sequence[int], report: Re
             report(Code.EVENT_ORDER_UNCLEAR, f"{token.text!r} where it does not number the event beside it")
 
 
-def _check_words(tokens: Sequence[Token], report: Report, start: int | None = None, more: Collection[str] = ()) -> None:
-    """Check that every word from the first name or number on is known: one that is not could say anything."""
-    if start is None:
-        start = next((i for i, token in enumerate(tokens) if token.kind in ("name", "number", "label")), len(tokens))
-    for token in tokens[start:]:
-        if token.kind == "word" and token.text not in more:
-            report(Code.WORDING_UNKNOWN, f"{token.text!r} is no wording that is known")
-
-
 def _check_counts(case: BehaviorCase, tokens: list[Token], marks: list[tuple[int, Token]], report: Report) -> None:
     """Check trials and counts; `marks` are the labels and the numbers that are no levels, with their places."""
     numbers = [token.value for _, token in marks if token.kind == "number"]
@@ -284,7 +248,7 @@ def _check_query(
     check_wording(tokens, report, _QUERY_WORDING)
     levels = _check_settings(case, tokens, payload, report)
     _check_events(case, tokens, payload, report)
-    _check_words(tokens, report)
+    check_known(tokens, report)
     for place, token in enumerate(tokens):
         if token.kind == "number" and place not in levels:
             report(Code.NUMBER_EXTRA, f"the number {token.text} is none of the query's")
@@ -306,7 +270,10 @@ def _check_other(
     named = [token for token in tokens if token.kind == "name"]
     if events or is_after or (tokens and tokens[0].text in _PRONOUNS and len(tokens) <= _SHORT):
         known_labels = {word for option in payload.answer_options for word in split(names.get(option, option))}
-        _check_words(tokens, report, 0, known_labels)
+        check_known(tokens, report, known_labels)
+    said = {token.text for token in tokens if has(token, "outcome")}
+    if is_after and len(said) == 1 and not any(token.kind == "label" for token in tokens):
+        report(Code.ANSWER_GIVEN, f"{said.pop()!r} without its opposite in {words_of(tokens)!r}")
     known = _known_numbers(payload)
     for place, token in enumerate(tokens):
         if token.kind == "odd number":

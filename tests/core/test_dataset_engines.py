@@ -64,6 +64,8 @@ def test_what_ray_is_refused() -> None:
         engine_of("ray", 2, "auto")
     with pytest.raises(ValueError, match="workers must be"):
         engine_of("ray", 0)
+    with pytest.raises(ValueError, match="address must be 'auto' or 'host:port', got 'ray://head:10001'"):
+        engine_of("ray", None, "ray://head:10001")
 
 
 def test_no_cluster_at_an_address_is_said_at_once(tmp_path: Path) -> None:

@@ -712,6 +712,20 @@ def remark_after_the_events(case: Case) -> Mutated:
     return case.add(said, len(case.lines)), {Code.QUERY_ASSERTED}
 
 
+@mutation(BOTH)
+def answer_in_other_words(case: Case) -> Mutated:
+    yes, marked = ("Yes", "up") if case.family == WORLDS else ("Present", "absent")
+    remarks = [f"{yes} is what a careful reader says.", f"So {yes.lower()}.", f"{yes}.", f"The sign stays {marked}."]
+    return case.add(case.choose(remarks), len(case.lines)), {Code.ANSWER_GIVEN, Code.WORDING_UNKNOWN}
+
+
+@mutation(SYSTEMS)
+def open_with_an_odd_word(case: Case) -> Mutated:
+    name = case.pick()
+    odd = case.choose(["Mirrored", "Tail end foremost", "Upside up", "Topsy"])
+    return case.put(name, f"{odd}: {case.body(name)}"), {Code.WORDING_UNKNOWN}
+
+
 @mutation(WORLDS)
 def take_the_query_for_granted(case: Case) -> Mutated:
     line = case.lines[case.query_line]

@@ -88,6 +88,9 @@ STATED = [
     "The answer is **Y**.",
     'The answer is "Y".',
     "The answer's Y.",
+    "The answer I would give is Y.",
+    "The answer that we choose is Y.",
+    "I answer in the form that was asked for.\nAnswer: Y",
     "the final answer is Y!",
     "So the answer is Y.",
     "So, the correct answer is Y.",
@@ -377,6 +380,19 @@ UNPARSED = [
     ("I will not answer.\nYES", ANSWERS, Reason.NEGATED),
     ("YES. Just kidding, it's the other one.", ANSWERS, Reason.SEVERAL_ANSWERS),
     ('{"example": {"answer": "YES"}}', ANSWERS, Reason.WRONG_FIELDS),
+    # Written by a small model in earnest.
+    (
+        'So, I think it is a bit complicated to answer the question with one line of form: "Answer: YES".\n'
+        "The entry for Mathilda Holloway is 108 (the first nurse).\n\nSo, I think",
+        ANSWERS,
+        Reason.NOT_CONCLUDED,
+    ),
+    (
+        "I agree with the previous answers: yes, NO. The answer I would give is NO.\nSo, yes, it is true that there "
+        "are ships in radio contact with each other.\nAnswer: YES.\n\nThis question relates to shipping.",
+        ANSWERS,
+        Reason.SEVERAL_ANSWERS,
+    ),
 ]
 
 

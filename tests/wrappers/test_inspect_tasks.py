@@ -165,10 +165,13 @@ def test_circuits_by_tools(tmp_path: Path) -> None:
     assert answers[2] == "The prediction is submitted; the episode is over."
 
 
-def test_an_episode_without_submission_scores_nothing(tmp_path: Path) -> None:
-    log = run(inspect_tasks.causal_circuits(count=2, turns=3), lambda messages: "no idea", tmp_path)
+@pytest.mark.parametrize(
+    ("reply", "reason"), [("no idea", "no answer"), ('{"action_id": "observe_initial"}', "not submitted")]
+)
+def test_an_episode_without_submission_scores_nothing(reply: str, reason: str, tmp_path: Path) -> None:
+    log = run(inspect_tasks.causal_circuits(count=2, turns=3), lambda messages: reply, tmp_path)
     assert metrics(log) == {"mean": 0.0, "stderr": 0.0, "unparsed": 1.0}
-    assert log.samples[0].scores["prediction"].metadata["reason"] == "no answer"
+    assert log.samples[0].scores["prediction"].metadata["reason"] == reason
     assert sum(message.role == "assistant" for message in log.samples[0].messages) == 3
 
 
