@@ -502,6 +502,7 @@ def test_parse__names_may_not_be_shared_or_missing():
         (r", 2 ended", ", two ended", "line 14: got 'two', wanted an integer"),
         (r"of 9 trials", "of 40000 trials", "line 13: got '40000', wanted an integer in 0..32767"),
         (r"in 9 of 9 trials", "in 9 out of 9 trials", "line 13: got '9 out', wanted an integer"),
+        (r", the record was present", "; the record was present", "line 13: 'For .* has none of the sentence forms"),
         (r"and absent in 0", "but absent in 0", "line 13: 'For .* has none of the sentence forms"),
         (r"\[C2\]", "[]", "line 14: got '\\[\\] Of "),
         (r"a queue shuffle", "a storage quota", "line 13: got 'a storage quota', wanted one of 'a queue shuffle'"),
