@@ -14,6 +14,7 @@ from msgspec import Meta
 
 RECORD = "record"
 INVALIDATED = "invalidated"
+MOST_TRIALS = 2**15 - 1  # of a case
 _LARGEST = 2**62  # of a number that an attribute is compared with
 
 PRESENT: Final = "PRESENT"
@@ -122,17 +123,17 @@ class BehaviorCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: Name
     attributes: dict[Name, Level]
     events: Annotated[tuple[Name, ...], Meta(min_length=1)]
-    trials: Annotated[int, Meta(ge=0, le=2**15 - 1)] = 0
+    trials: Annotated[int, Meta(ge=0, le=MOST_TRIALS)] = 0
     observed_present: Annotated[int, Meta(ge=0)] | None = None
     observed_absent: Annotated[int, Meta(ge=0)] | None = None
 
     def __post_init__(self) -> None:
-        counts = (self.observed_present, self.observed_absent)
-        if None in counts:
-            if counts != (None, None):
-                _fail("observed_present", counts[0], "both counts or neither")
-        elif sum(counts) != self.trials:  # type: ignore[arg-type]
-            _fail("observed_present", counts[0], f"a count that makes {self.trials} trials with observed_absent")
+        present, absent = self.observed_present, self.observed_absent
+        if present is None or absent is None:
+            if present is not None or absent is not None:
+                _fail("observed_present", present, "both counts or neither")
+        elif present + absent != self.trials:
+            _fail("observed_present", present, f"a count that makes {self.trials} trials with observed_absent")
 
 
 class ObservationProtocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -143,6 +144,9 @@ class ObservationProtocol(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     events: str = "the events of a case are applied from left to right"
     attributes: str = "the attributes of a case stay as they are during a trial"
     outcome: str = "counted is whether the record is present or absent after the last event"
+
+
+_PROTOCOL: Final = ObservationProtocol()
 
 
 class LatentStep(HiddenRecord, frozen=True, forbid_unknown_fields=True):
@@ -203,10 +207,7 @@ def check_behavior(behavior: BehaviorPayload | BehaviorSkeleton) -> None:
         if list(levels) != sorted(set(levels)):
             _fail(f"attribute_vocabulary.{name}", list(levels), "levels in increasing order")
     _check_distinct("support_cases", [case.id for case in behavior.support_cases])
-    for i, case in enumerate(behavior.support_cases):
-        check_case(case, f"support_cases[{i}]", behavior.event_vocabulary, behavior.attribute_vocabulary)
-        if case.observed_present is None or case.trials == 0:
-            _fail(f"support_cases[{i}].observed_present", case.observed_present, "a count of at least one trial")
+    _check_support(behavior)
     check_case(behavior.query_case, "query_case", behavior.event_vocabulary, behavior.attribute_vocabulary)
     query = behavior.query_case
     if query.observed_present is not None:
@@ -222,10 +223,23 @@ def check_behavior(behavior: BehaviorPayload | BehaviorSkeleton) -> None:
         _fail(
             "complexity", behavior.complexity, f"{len(set(query.events))}, the number of different events in the query"
         )
-    if behavior.observation_protocol != ObservationProtocol():
-        _fail("observation_protocol", behavior.observation_protocol, f"{ObservationProtocol()!r}")
+    if behavior.observation_protocol != _PROTOCOL:
+        _fail("observation_protocol", behavior.observation_protocol, f"{_PROTOCOL!r}")
     if set(behavior.answer_options) != {PRESENT, ABSENT}:
         _fail("answer_options", list(behavior.answer_options), "'PRESENT' and 'ABSENT' in either order")
+
+
+def _check_support(behavior: BehaviorPayload | BehaviorSkeleton) -> None:
+    """Check each support case against the vocabularies, and that it has been run."""
+    events, attributes = behavior.event_vocabulary, behavior.attribute_vocabulary
+    known, allowed = set(events), {(name, level) for name, levels in attributes.items() for level in levels}
+    for i, case in enumerate(behavior.support_cases):
+        levels = case.attributes
+        fits = known.issuperset(case.events) and allowed.issuperset(levels.items())
+        if not fits or len(levels) != len(attributes):
+            check_case(case, f"support_cases[{i}]", events, attributes)  # slower, and says what does not fit
+        if not case.trials or case.observed_present is None:
+            _fail(f"support_cases[{i}].observed_present", case.observed_present, "a count of at least one trial")
 
 
 def check_case(case: BehaviorCase, place: str, events: Sequence[str], attributes: AttributeVocabulary) -> None:
@@ -253,6 +267,8 @@ def check_system(system: HiddenSystem, events: Sequence[str], attributes: Attrib
 
 
 def _check_distinct(place: str, names: Sequence[str]) -> None:
+    if len(set(names)) == len(names):
+        return
     known: set[str] = set()
     for i, name in enumerate(names):
         if name in known:

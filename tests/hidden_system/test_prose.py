@@ -444,6 +444,43 @@ def test_parse__exchanged_events_are_another_payload(payloads, skin):
     assert len(pairs) == 56
 
 
+@pytest.mark.parametrize("skin", SKINS)
+@pytest.mark.parametrize("count", [2, 15, 16, 17, 30])
+def test_parse__pairs_of_few_and_of_many_events(skin, count):
+    """An event alone, two that differ, and one that is repeated, in every style of clause."""
+    events = [f"e{i}" for i in range(count)]
+    steps = [[one, *more] for one in events[:3] for more in ([], [events[-1]], [one], [one, events[-1]], [one, one])]
+    told = {"attributes": {}, "trials": 2, "observed_present": 1, "observed_absent": 1}
+    payload = payload_of(
+        event_vocabulary=events,
+        attribute_vocabulary={},
+        support_cases=[{**told, "id": f"C{i}", "events": e} for i, e in enumerate(steps)],
+        query_case={"id": "Q", "attributes": {}, "events": events[:2] * 2},
+    )
+    check_round_trip(payload, skin)
+
+
+def test_parse__remembers_nothing_that_differs_from_text_to_text():
+    """What is known of one skin's counts and one instance's names says nothing of another's."""
+    for skin in SKINS:
+        noun = BY_NAME[skin].trial
+        rendering = render(payload_of(), skin)
+        for _ in range(2):
+            with pytest.raises(ValueError, match=f"wanted the noun '{noun}'"):
+                parse(rendering.text.replace(f" 1 {noun}", f" 1 {noun}s"), skin, rendering.names)
+            assert parse(rendering.text, skin, rendering.names) == payload_of()
+        turned = {**rendering.names, "a": rendering.names["v"], "v": rendering.names["a"]}
+        assert parse(rendering.text, skin, turned).support_cases[0].events == ("v",)
+
+
+def test_parse__cases_share_no_mapping():
+    rendering = render(payload_of(), "ward")
+    again = parse(rendering.text, "ward", rendering.names)
+    again.support_cases[0].attributes["dose"] = 0
+    assert again.support_cases[1:] == payload_of().support_cases[1:]
+    assert parse(rendering.text, "ward", rendering.names) == payload_of()
+
+
 def test_parse__names_may_not_be_shared_or_missing():
     rendering = render(payload_of(), "ward")
     with pytest.raises(ValueError, match="names must differ"):
@@ -461,6 +498,21 @@ def test_parse__names_may_not_be_shared_or_missing():
         (r"\[C2\] \w+", "[C2] Perhaps", "line 14: 'Perhaps .* has none of the sentence forms"),
         (r", 2 ended", ", 02 ended", "line 14: got '02', wanted an integer"),
         (r", 2 ended", ", 3 ended", "observed_present: got 3, allowed is a count that makes 9 trials"),
+        (r", 2 ended", ", -2 ended", "line 14: got '-2', wanted an integer in 0..32767"),
+        (r", 2 ended", ", two ended", "line 14: got 'two', wanted an integer"),
+        (r"of 9 trials", "of 40000 trials", "line 13: got '40000', wanted an integer in 0..32767"),
+        (r"in 9 of 9 trials", "in 9 out of 9 trials", "line 13: got '9 out', wanted an integer"),
+        (r", the record was present", "; the record was present", "line 13: 'For .* has none of the sentence forms"),
+        (r"and absent in 0", "but absent in 0", "line 13: 'For .* has none of the sentence forms"),
+        (r"\[C2\]", "[]", "line 14: got '\\[\\] Of "),
+        (r"a queue shuffle", "a storage quota", "line 13: got 'a storage quota', wanted one of 'a queue shuffle'"),
+        (r"storage quota 4 and", "storage quota 5 and", "line 13: got 'storage quota 5', wanted one of "),
+        (r"quota 4 and polynomial order -7", "quota 4 and storage quota 4", "line 13: an attribute comes twice"),
+        (
+            r"quota 4 and polynomial order -7",
+            "quota 4",
+            r"support_cases\[0\].attributes: got {'age': 4}, allowed is a level",
+        ),
         (r"-7, 0, or 300", "-7, 0 or 300", "line 10: "),
         (r"-7, 0, or 300", "0, -7, or 300", "levels in increasing order"),
         (r"PRESENT: after", "PRESENT: before", "line 22: got "),

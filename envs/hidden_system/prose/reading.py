@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from veilgym.envs.core.prose import check_skin
 from veilgym.envs.core.records import convert
-from veilgym.envs.hidden_system.grammar import BehaviorPayload, Options
+from veilgym.envs.hidden_system.grammar import BehaviorCase, BehaviorPayload, Options
 from veilgym.envs.hidden_system.payload import OPTIONS
+from veilgym.envs.hidden_system.prose.clauses import AttributeClauses, EventClauses, look_up, unknown
 from veilgym.envs.hidden_system.prose.names import with_article
+from veilgym.envs.hidden_system.prose.sentences import CaseReader, SentenceReader, read_integer, sentence_readers
 from veilgym.envs.hidden_system.prose.series import ATTRIBUTE_STYLES, EVENT_STYLES, LEVELS, VOCABULARY
-from veilgym.envs.hidden_system.prose.skin import Form, Skin
+from veilgym.envs.hidden_system.prose.skin import Skin
 from veilgym.envs.hidden_system.prose.skins import BY_NAME, SKINS
-
-_MOST_DIGITS = 9
 
 Item = TypeVar("Item")
 
@@ -40,16 +40,10 @@ class _Reader:
     """Reads one text line by line."""
 
     def __init__(self, text: str, skin: Skin, names: Mapping[str, str]) -> None:
-        self._lines, self._skin = text.split("\n"), skin
+        self._lines, self._skin, self._names = text.split("\n"), skin, names
         self._symbols = {name: symbol for symbol, name in names.items()}
         if len(self._symbols) < len(names):
             raise ValueError(f"names must differ from symbol to symbol, got {dict(names)!r}")
-        self._phrases = {with_article(name): symbol for name, symbol in self._symbols.items() if name}
-        # The names and levels that the lines on the vocabulary list, and then the clauses that are known.
-        self._levels: dict[str, dict[str, tuple[str, int]]] = {style: {} for style in ATTRIBUTE_STYLES}
-        self._trials: dict[str, int] = {}
-        self._events: dict[str, dict[str, list[str]]] = {style: {} for style in EVENT_STYLES}
-        self._attributes: dict[str, dict[str, dict[str, int]]] = {style: {} for style in ATTRIBUTE_STYLES}
 
     def payload(self) -> BehaviorPayload:
         """The payload of the whole text."""
@@ -62,11 +56,12 @@ class _Reader:
         if end <= start:
             raise ValueError(f"line {len(lines)}: got the end of the text, wanted all of its parts")
         self._expect(end, ["", skin.query_heading])
-        cases = self._cases(start, end, skin.case_forms(bool(attributes)))
-        (query,) = self._cases(end + 2, end + 3, skin.asking_forms(bool(attributes)))
+        clauses, has_attributes = _Clauses(self._names, events, attributes), bool(attributes)
+        cases = self._cases(start, end, sentence_readers(skin.name, has_attributes, False), clauses)
+        (query,) = self._cases(end + 2, end + 3, sentence_readers(skin.name, has_attributes, True), clauses)
         document = {
             "family": "hidden_system",
-            "complexity": len(set(query["events"])),
+            "complexity": len(set(query.events)),
             "event_vocabulary": events,
             "attribute_vocabulary": attributes,
             "observation_protocol": {},  # one for all, and the lines that tell it are there
@@ -76,8 +71,10 @@ class _Reader:
         }
         return convert(document, BehaviorPayload, "the text's payload, field")
 
-    def _expect(self, start: int, wanted: Sequence[str]) -> None:
+    def _expect(self, start: int, wanted: list[str]) -> None:
         """Check fixed lines."""
+        if self._lines[start : start + len(wanted)] == wanted:
+            return
         for i, line in enumerate(wanted, start):
             got = self._lines[i] if i < len(self._lines) else "the end of the text"
             if got != line:
@@ -92,8 +89,8 @@ class _Reader:
         except ValueError as error:
             raise ValueError(f"line {i + 1}: {error}") from None
 
-    def _event_vocabulary(self, line: str) -> list[str]:
-        return _look_up_all(self._symbols, VOCABULARY.split(_after(self._skin.event_heading, line)))
+    def _event_vocabulary(self, line: str) -> tuple[str, ...]:
+        return look_up(self._symbols, VOCABULARY.split(_after(self._skin.event_heading, line)))
 
     def _attribute_vocabulary(self, line: str) -> dict[str, list[int]]:
         vocabulary: dict[str, list[int]] = {}
@@ -101,12 +98,12 @@ class _Reader:
             return vocabulary
         for item in VOCABULARY.split(_after(self._skin.attribute_heading, line)):
             name, _, listed = item.removesuffix(")").partition(" (")
-            (symbol,), levels = _look_up_all(self._symbols, [name]), LEVELS.split(listed)
+            if name not in self._symbols:
+                raise unknown(name, self._symbols)
+            symbol, levels = self._symbols[name], LEVELS.split(listed)
             if symbol in vocabulary or not item.endswith(")"):
                 raise ValueError(f"got {item!r}, wanted another name with its values in parentheses")
-            vocabulary[symbol] = [_number(level) for level in levels]
-            for style, series in ATTRIBUTE_STYLES.items():
-                self._levels[style].update({f"{name}{series.equals}{k}": (symbol, int(k)) for k in levels})
+            vocabulary[symbol] = [read_integer(level) for level in levels]
         return vocabulary
 
     def _options(self, start: int) -> Options:
@@ -117,61 +114,52 @@ class _Reader:
         self._expect(start, self._skin.tail(options))
         return options
 
-    def _cases(self, start: int, end: int, forms: Sequence[Form]) -> list[dict[str, Any]]:
-        """The cases of some lines, as documents."""
-        by_first = {form.first: form for form in forms}
-        cases: list[dict[str, Any]] = []
+    def _cases(
+        self, start: int, end: int, forms: Mapping[str, SentenceReader], clauses: _Clauses
+    ) -> list[BehaviorCase]:
+        """The cases of some lines, in forms by their first word."""
+        readers: dict[str, CaseReader] = {}
+        cases: list[BehaviorCase] = []
         try:
             for line in self._lines[start:end]:
-                cases.append(self._case(line, by_first))
+                marked, bracket, sentence = line.partition("] ")
+                name = marked[1:]
+                if not name or not bracket or marked[0] != "[":
+                    raise ValueError(f"got {line!r}, wanted an id in brackets and a sentence")
+                first, _, rest = sentence.partition(" ")
+                reader = readers.get(first)
+                if not reader and first in forms:
+                    reader = readers[first] = clauses.reader(forms[first])
+                case = reader and reader(name, rest)
+                if not case:
+                    raise ValueError(f"{sentence!r} has none of the sentence forms of the skin")
+                cases.append(case)
         except ValueError as error:
             raise ValueError(f"line {start + len(cases) + 1}: {error}") from None
         return cases
 
-    def _case(self, line: str, forms: Mapping[str, Form]) -> dict[str, Any]:
-        name, bracket, sentence = line.partition("] ")
-        if not bracket or not name.startswith("["):
-            raise ValueError(f"got {line!r}, wanted an id in brackets and a sentence")
-        form = forms.get(sentence.partition(" ")[0])
-        said = form and form.match(sentence)
-        if not form or not said:
-            raise ValueError(f"{sentence!r} has none of the sentence forms of the skin")
-        events, attributes, present, absent, trials = said
-        event_style, attribute_style = form.styles
-        case: dict[str, Any] = {
-            "id": name[1:],
-            "events": self._events[event_style].get(events) or self._steps(event_style, events),
-            "attributes": self._values(attribute_style, attributes) if attribute_style else {},
-        }
-        if trials:
-            case["trials"] = self._trials.get(trials) or self._count_trials(trials)
-            case["observed_present"], case["observed_absent"] = _number(present), _number(absent)
-        return case
 
-    def _count_trials(self, said: str) -> int:
-        """The number in a number of trials with its noun."""
-        digits, _, noun = said.partition(" ")
-        trials = self._trials[said] = _number(digits)
-        if noun != self._skin.noun(trials):
-            raise ValueError(f"got {said!r}, wanted the noun {self._skin.noun(trials)!r}")
-        return trials
+class _Clauses:
+    """All that the clauses of an instance can say, by its vocabulary."""
 
-    def _steps(self, style: str, clause: str) -> list[str]:
-        """The symbols of a clause of events."""
-        series = EVENT_STYLES[style]
-        symbols = self._phrases if series.has_article else self._symbols
-        events = self._events[style][clause] = _look_up_all(symbols, series.split(clause))
-        return events
+    def __init__(self, names: Mapping[str, str], events: Sequence[str], attributes: Mapping[str, list[int]]) -> None:
+        called = {names[symbol]: symbol for symbol in events}
+        phrases = {with_article(name): symbol for name, symbol in called.items() if name}
+        self._called = {False: called, True: phrases}
+        self._levels = {names[symbol]: (symbol, row) for symbol, row in attributes.items()}
+        self._events: dict[str, EventClauses] = {}
+        self._attributes: dict[str | None, AttributeClauses] = {}
 
-    def _values(self, style: str, clause: str) -> dict[str, int]:
-        """The levels in a clause of attributes."""
-        levels = self._attributes[style].get(clause)
-        if levels is None:
-            items = ATTRIBUTE_STYLES[style].split(clause)
-            levels = self._attributes[style][clause] = dict(_look_up_all(self._levels[style], items))
-            if len(levels) < len(items):
-                raise ValueError(f"an attribute comes twice in {clause!r}")
-        return levels
+    def reader(self, sentence: SentenceReader) -> CaseReader:
+        """What reads sentences of a form, if their clauses say this."""
+        event_style, attribute_style = sentence.styles
+        if event_style not in self._events:
+            joined = EVENT_STYLES[event_style]
+            self._events[event_style] = EventClauses(joined, self._called[joined.has_article])
+        if attribute_style not in self._attributes:
+            series = ATTRIBUTE_STYLES[attribute_style] if attribute_style else None
+            self._attributes[attribute_style] = AttributeClauses(series, self._levels)
+        return sentence.for_clauses(self._events[event_style], self._attributes[attribute_style])
 
 
 def _after(heading: str, line: str) -> str:
@@ -179,19 +167,3 @@ def _after(heading: str, line: str) -> str:
     if not line.startswith(heading) or not line.endswith("."):
         raise ValueError(f"got {line!r}, wanted a sentence that begins with {heading!r}")
     return line[len(heading) : -1]
-
-
-def _look_up_all(meanings: Mapping[str, Item], words: Sequence[str]) -> list[Item]:
-    """What each of some words means."""
-    try:
-        return [meanings[word] for word in words]
-    except KeyError as error:
-        raise ValueError(f"got {error.args[0]!r}, wanted one of {', '.join(map(repr, meanings))}") from None
-
-
-def _number(digits: str) -> int:
-    """An integer in its only spelling."""
-    number = int(digits) if len(digits) < _MOST_DIGITS else None
-    if str(number) != digits:
-        raise ValueError(f"got {digits!r}, wanted an integer")
-    return int(digits)

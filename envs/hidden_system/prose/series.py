@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import methodcaller
 from typing import Final
 
 
@@ -30,6 +32,11 @@ class Series:
         if len(items) == 2:
             return self.pair.join(items)
         return self.last.join([self.inner.join(items[:-1]), items[-1]]) if len(items) > 2 else items[0]
+
+    @cached_property
+    def splitter(self) -> Callable[[str], list[str]]:
+        """`split`, as fast as it can be."""
+        return methodcaller("split", self.pair) if self.pair == self.inner == self.last else self.split
 
     def split(self, text: str) -> list[str]:
         """The inverse of `join`.

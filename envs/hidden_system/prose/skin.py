@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
 
 from veilgym.envs.hidden_system.grammar import ABSENT, PRESENT, Options
 from veilgym.envs.hidden_system.prose.series import ATTRIBUTE_STYLES, EVENT_STYLES
@@ -15,7 +14,6 @@ _STYLES = {**dict.fromkeys(EVENT_STYLES, "events"), **dict.fromkeys(ATTRIBUTE_ST
 _PLACE = re.compile(r"\{(\w+)\}")
 # What a form is filled with, in this order whatever the order in its sentence.
 _FILLED = ("events", "attributes", "present", "absent", "trials")
-_Filling = tuple[str, str, str, str, str]
 
 
 @dataclass(frozen=True)
@@ -47,32 +45,6 @@ class Form:
     def fill(self) -> Callable[..., str]:
         """Make the sentence of the two clauses, the counts present and absent, and the trials with their noun."""
         return _PLACE.sub(lambda place: f"{{{_FILLED.index(_kind(place[1]))}}}", self.template).format
-
-    def match(self, sentence: str) -> _Filling | None:
-        """The inverse of `fill`, with "" for what the form lacks.
-
-        Returns:
-            None if the sentence does not have this form.
-        """
-        (start, *between, end), lacking, in_order = self._reader
-        if not sentence.startswith(start) or not sentence.endswith(end):
-            return None
-        rest, said = sentence[len(start) : -len(end)], []
-        for words in between:
-            item, found, rest = rest.partition(words)
-            if not found:
-                return None
-            said.append(item)
-        return in_order([*said, rest, *lacking])
-
-    @cached_property
-    def _reader(self) -> tuple[list[str], list[str], Callable[[list[str]], _Filling]]:
-        """The fixed words around the places, an empty string for each thing that the form lacks, and their order."""
-        parts = _PLACE.split(self.template)
-        kinds = [_kind(place) for place in parts[1::2]]
-        lacking = [kind for kind in _FILLED if kind not in kinds]
-        in_order: Callable[[list[str]], _Filling] = itemgetter(*map([*kinds, *lacking].index, _FILLED))
-        return parts[::2], [""] * len(lacking), in_order
 
 
 def _kind(place: str) -> str:
@@ -130,6 +102,13 @@ class Skin:
 
     def tail(self, options: Options) -> list[str]:
         """The lines after the query: what the options mean, and how to answer, in the order of the options."""
+        return self._tails[options]
+
+    @cached_property
+    def _tails(self) -> dict[Options, list[str]]:
+        return {options: self._tail(options) for options in ((PRESENT, ABSENT), (ABSENT, PRESENT))}
+
+    def _tail(self, options: Options) -> list[str]:
         other = {PRESENT: ABSENT, ABSENT: PRESENT}
         meanings = [self.meaning.format(this=label.lower(), other=other[label].lower()) for label in options]
         first, second = options
