@@ -64,12 +64,13 @@ def train(recipe: Recipe, plan: Plan, folder: Path, resume: bool = False, progre
     Args:
         recipe, plan: What is trained, and how.
         folder: Made if it is not there.
-        resume: Go on from the last checkpoint in `folder`. The steps that are left use new instances; what DQN and SAC
-            remember is gathered anew.
+        resume: Go on from the last checkpoint in `folder`, or begin anew if the run has not come to one. The steps that
+            are left use new instances; what DQN and SAC remember is gathered anew.
         progress: Called with how many steps have just been made.
 
     Raises:
-        ValueError: `folder` holds a run and `resume` is false, or another run and it is true.
+        ValueError: `folder` holds a run and `resume` is false; or it holds another run, or one of another version, and
+            `resume` is true.
     """
     torch.set_num_threads(1)  # more are slower for networks of this size
     settings = {**recipe.settings(), **(plan.settings or {})}
@@ -92,7 +93,7 @@ def train(recipe: Recipe, plan: Plan, folder: Path, resume: bool = False, progre
 
 
 def _open_folder(folder: Path, document: dict[str, Any], resume: bool) -> Path | None:
-    """The last checkpoint of the run in the folder, None for a new run."""
+    """The last checkpoint of the run in the folder; None for a new run, and for one that has not come to any."""
     settings = folder / SETTINGS
     if settings.exists() and not resume:
         raise ValueError(f"out: {str(folder)!r} holds a run; allowed is another folder, or to resume that run")
@@ -102,13 +103,10 @@ def _open_folder(folder: Path, document: dict[str, Any], resume: bool) -> Path |
         folder.mkdir(parents=True, exist_ok=True)
         return None
     before, now = json.loads(settings.read_text("utf-8")), json.loads(json.dumps(document))
-    for name in ("recipe", "seed", "settings"):
+    for name in ("veilgym", "recipe", "seed", "settings"):
         if before[name] != now[name]:
             raise ValueError(f"{name}: got {now[name]}, allowed is that of the run in {str(folder)!r}: {before[name]}")
-    checkpoints = sorted((folder / CHECKPOINTS).glob("*.zip"))
-    if not checkpoints:
-        raise ValueError(f"out: {str(folder)!r} has no checkpoint to resume from; allowed is a new run elsewhere")
-    return checkpoints[-1]
+    return max((folder / CHECKPOINTS).glob("*.zip"), default=None)
 
 
 def _make_model(
@@ -166,10 +164,11 @@ class _Evaluation(BaseCallback):
             self.num_timesteps, score, mean_interval(scores), round(self._seconds, 2), round(self._process_seconds, 2)
         )
         self.curve = self.curve.plus(point)
-        partial = self.folder / CHECKPOINTS / f"{self.num_timesteps:012d}.part"  # so that none is read half written
+        # Whenever it is killed: no checkpoint is half written, and the curve has the points of all that there are.
+        partial = self.folder / CHECKPOINTS / f"{self.num_timesteps:012d}.part"
         self.model.save(partial)
-        partial.replace(partial.with_suffix(".zip"))
         self.curve.save(self.folder / CURVE)
+        partial.replace(partial.with_suffix(".zip"))
         self.logger.record("eval/score", score)
         self.logger.dump(self.num_timesteps)  # otherwise it is written at the next rollout, and the last one never
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -110,6 +111,36 @@ def test_train__resumes(tmp_path):
         train(Recipe(SYSTEMS, "dqn"), tiny_plan(recipe), folder, resume=True)
     with pytest.raises(ValueError, match="holds no run to resume"):
         train(recipe, tiny_plan(recipe), tmp_path / "other", resume=True)
+
+
+@pytest.mark.parametrize("moment", [1, 2, 3, 4])
+def test_train__killed_at_an_evaluation_resumes(tmp_path, monkeypatch, moment):
+    """Right before a file gets its name: the curve or the checkpoint, of the first evaluation or of the second."""
+    recipe, folder, names, before = Recipe(SYSTEMS, "ppo"), tmp_path / "run", [], Path.replace
+
+    def replace_or_die(path, target):
+        names.append(target.suffix)
+        if len(names) == moment:
+            raise KeyboardInterrupt
+        return before(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", replace_or_die)
+        with pytest.raises(KeyboardInterrupt):
+            train(recipe, tiny_plan(recipe), folder)
+    assert names == [".json", ".zip", ".json", ".zip"][:moment]
+    curve = train(recipe, tiny_plan(recipe), folder, resume=True)
+    whole = train(recipe, tiny_plan(recipe), tmp_path / "whole")
+    assert [point.steps for point in curve.points] == [point.steps for point in whole.points]
+    assert Curve.load(folder / "curve.json") == curve
+
+
+def test_train__resumes_no_run_of_another_version(tmp_path, monkeypatch):
+    recipe = Recipe(SYSTEMS, "ppo")
+    train(recipe, tiny_plan(recipe), tmp_path / "run")
+    monkeypatch.setattr(training, "__version__", "7.0")
+    with pytest.raises(ValueError, match=r"veilgym: got 7\.0, allowed is that of the run"):
+        train(recipe, tiny_plan(recipe, 64), tmp_path / "run", resume=True)
 
 
 def test_train__evaluates_on_the_same_instances_after_a_pause(tmp_path, monkeypatch):
