@@ -33,7 +33,7 @@ from veilgym.envs.causal_circuits.mechanism import (
 from veilgym.envs.causal_circuits.request import NO_FAULTS, Refusal
 from veilgym.envs.causal_circuits.task import Task
 from veilgym.envs.core.elementary import kernel, kernel_part, machine_code
-from veilgym.envs.core.memory import Arrays, aligned_zeros
+from veilgym.envs.core.memory import aligned_zeros
 from veilgym.envs.core.seeding import Split, derive_key
 
 FAMILY = "CausalCircuits-v0"
@@ -133,7 +133,6 @@ class Episodes:
         prediction: NDArray[np.float64],
         faults: tuple[int, int] = NO_FAULTS,
         policy: int = REFUSE,
-        room: Arrays | None = None,
     ) -> Outcome:
         """Serve one request for each episode.
 
@@ -142,25 +141,18 @@ class Episodes:
             prediction: (B, Q, O) float64; ignored where an experiment is chosen.
             faults: `Refusal` codes of the whole batch's choices and predictions, where their type or shape was wrong.
             policy: where an episode is over, `REFUSE` the request or begin the next one (`AUTORESET`).
-            room: what `make_room` returned, for the results; new arrays if None.
 
         Returns:
             reward (B,) float64, terminated (B,) bool, truncated (B,) bool, refusal (B,) int64 codes of `Refusal`, and
             a copy of `record`.
         """
-        room = self.make_room() if room is None else room
-        reward, terminated, truncated, refusal, readouts, replicates, credits_left, mask = room
-        outcome = reward, terminated, truncated, refusal, (readouts, replicates, credits_left, mask)
+        batch, empty, shapes = len(choice), np.empty, self._record_shapes
+        record = empty(shapes[0], _FLOAT32), empty(shapes[1], _INT8), empty(shapes[2], _INT32), empty(shapes[3], _INT8)
+        outcome = empty(batch), empty(batch, _BOOL), empty(batch, _BOOL), empty(batch, _INT64), record
         rules = self._rules if faults is NO_FAULTS else (*self._rules[:4], int(faults[0]), int(faults[1]))
         arguments = self._constants, self._state, self._scratch, outcome, choice, prediction, rules, policy
         self.num_refused = machine_code(_advance, arguments)(*arguments)
         return outcome
-
-    def make_room(self) -> Arrays:
-        """Arrays for the results of one `advance`, in their order; what is in them is arbitrary."""
-        batch, empty, shapes = len(self.phase), np.empty, self._record_shapes
-        record = empty(shapes[0], _FLOAT32), empty(shapes[1], _INT8), empty(shapes[2], _INT32), empty(shapes[3], _INT8)
-        return empty(batch), empty(batch, _BOOL), empty(batch, _BOOL), empty(batch, _INT64), *record
 
     def _place(self, episode: int) -> tuple[int, slice, int]:
         tile, lane = divmod(episode, self.sequence.shape[-1])

@@ -19,7 +19,6 @@ from veilgym.envs.causal_circuits.request import explain, read_requests
 from veilgym.envs.causal_circuits.task import TaskSource, load_task
 from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.batch import Infos, check_autoreset_mode, only, read_reset_mask, read_seeds, rows
-from veilgym.envs.core.memory import Arrays, Recycler
 from veilgym.envs.core.rendering import check_render_mode
 from veilgym.envs.core.seeding import check_split
 
@@ -35,7 +34,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
     `reset(seed=...)` takes a list of seeds, or one integer, which `spread_seed` spreads over the envs (SyncVectorEnv's
     seed + i would let neighbouring seeds share episodes). `options={"reset_mask": mask}` resets only the envs in it.
     With autoreset disabled, a step of an env that is over is refused (`Refusal.EPISODE_OVER`) and repeats its flags.
-    All returned arrays are copies; where nothing is refused, the array of the reasons, all "", cannot be written to.
+    All returned arrays are copies.
     """
 
     def __init__(
@@ -65,7 +64,6 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         self._prediction_shape = (num_envs, *self.task.prediction_shape)
         self._everywhere = np.ones(num_envs, np.bool_)
         self._no_reason = np.full(num_envs, "", object)
-        self._recycler = Recycler(self._make_room)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -91,14 +89,11 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         Returns:
             observation, rewards (B,) float64, terminated (B,) bool, truncated (B,) bool, infos.
         """
-        if not self._has_begun:
-            self._require_reset("step")
+        self._require_reset("step")
         episodes = self._episodes
         choice, prediction, faults = read_requests(actions, self._prediction_shape)
-        room = self._recycler.take()
-        outcome = episodes.advance(choice, prediction, faults, self._policy, room[:-1])
-        reward, terminated, truncated, refusal, record = outcome
-        reason = self._reasons(refusal, actions) if episodes.num_refused else room[-1]
+        reward, terminated, truncated, refusal, record = episodes.advance(choice, prediction, faults, self._policy)
+        reason = self._reasons(refusal, actions) if episodes.num_refused else self._no_reason.copy()
         observation, infos = observe(record), _infos(self._everywhere, record[3], refusal, reason)
         if self._is_same_step:
             observation, infos = self._restart(terminated | truncated, observation, infos)
@@ -115,12 +110,6 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
             return None
         self._require_reset("render")
         return tuple(render_episode(self._episodes, i, self.render_mode) for i in range(self.num_envs))
-
-    def _make_room(self) -> Arrays:
-        """Arrays for a step: those of the engine, and the reasons of a step without refusals, which stay empty."""
-        no_reason = self._no_reason.copy()
-        no_reason.flags.writeable = False
-        return *self._episodes.make_room(), no_reason
 
     def _restart(self, done: NDArray[np.bool_], observation: Observation, infos: Infos) -> tuple[Observation, Infos]:
         """Begin the next episode where `done`; what belongs to the last step of the old one goes to `final_info`."""

@@ -282,10 +282,8 @@ def test_returned_arrays__are_copies(subject, random_batch, freeze, limit, mode)
         for value in data.values() if isinstance(data, dict) else data if isinstance(data, (tuple, list)) else ():
             if isinstance(value, np.ndarray) and value.dtype != object:
                 value[...] = 77
-            elif isinstance(value, np.ndarray) and value.flags.writeable:
-                value[...] = None
             elif isinstance(value, np.ndarray):
-                assert value.tolist() == [""] * len(value)  # no reasons: it can neither be shared nor change
+                value[...] = None
             else:
                 spoil(value)
 
