@@ -45,8 +45,10 @@ def connect(workers: int | None = None, address: str | None = None) -> contextli
         raise ValueError(f"workers: got {workers!r} with address {address!r}; allowed is one of the two")
     if workers is not None:
         check_count("workers", workers)
-    if address is not None and "//" in address:  # Ray Data does not work through a Ray Client
-        raise ValueError(f"address must be 'auto' or 'host:port', got {address!r}")
+    if address is not None and address != "auto":
+        host, _, port = address.rpartition(":")
+        if not host or "//" in host or not port.isdecimal():  # Ray Data does not work through a Ray Client, "ray://"
+            raise ValueError(f"address must be 'auto' or 'host:port', got {address!r}")
     if importlib.util.find_spec("ray") is None:
         raise ValueError("the engine 'ray' needs the extra ray: pip install 'veilgym[ray]'")
     return _connection(workers, address)
@@ -85,8 +87,8 @@ def _connection(workers: int | None, address: str | None) -> Iterator[None]:
 def _probe(address: str) -> None:
     """Raise an `OSError` if nothing listens at "host:port": Ray itself would go on trying for minutes."""
     host, _, port = address.rpartition(":")
-    if host and port.isdecimal():
-        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+    if host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
 
 
 def _refusal(address: str | None, error: Exception) -> str:

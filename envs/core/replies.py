@@ -301,7 +301,7 @@ def _phrases(options: tuple[str, ...]) -> _Phrases:
     marker = rf"(?<![\w-]){_NOUN}[')\]]*(?: ?\([^()\n]{{0,80}}\)[')]*)?"
     about = r"(?: (?:to|for|of|in|here|about)(?: (?!is\b|if\b|whether\b)[\w'-]{1,40}){0,10}?)?"
     is_not = r" (?:is not|isn't|cannot be|can't be|must not be|should not be|shouldn't be)\b"
-    whose = r"(?: (?:that )?(?:i|we)(?: (?:would|will|can|shall|want to|have to)|'d|'ll)? (?:give|choose|pick))?"
+    whose = r"(?P<whose> (?:that )?(?:i|we)(?: (?:would|will|can|shall|want to|have to)|'d|'ll)? (?:give|choose|pick))?"
     link = rf" ?(?::|=+>?|[-—]+>|→|[—]|- |\n{{1,2}})|'s\b|{is_not}|(?: is| must be| should be| has to be)\b:?"
     before = rf"[^\w?]{{0,20}}(?:(?:{_FILLER}|not|never)\b[^\w?]{{0,10}}){{0,5}}"
     return _Phrases(
@@ -446,6 +446,10 @@ _LISTS = re.compile(
 )  # what follows is all that may be said
 
 
+# Before "answer I would give", words that make it one of several, or a question.
+_INDEFINITE = re.compile(r"\b(?:which|what|an|any|one|some)\b", re.I)
+
+
 def _marked(text: str, phrases: _Phrases) -> Iterator[_Statement]:
     """Answers after a word that says so: "Answer: X", "the answer is X"."""
     for match in phrases.marked.finditer(text):
@@ -457,7 +461,7 @@ def _marked(text: str, phrases: _Phrases) -> Iterator[_Statement]:
             continue
         if _EXAMPLE.search(before) or _ASKS.match(clause) or _is_weak(match["label"], after):
             continue
-        if _LISTS.search(said):
+        if _LISTS.search(said) or (match["whose"] and _INDEFINITE.search(clause)):
             continue
         if _NEGATION.search(said):
             yield _Statement(place, _Kind.DENIED, option)

@@ -84,7 +84,7 @@ _CLASSES = {
     "question": "?|whether|which|decide|does it hold|is it true|is it so|can one say",
     # Of the query alone: it takes for granted what it asks, or answers itself.
     "granted": "why|how come|when did|given that|as everyone|everyone knows|as we know|right|surely|indeed|of course|"
-    "clearly|obviously|as it was recorded|it does|it is so|it holds",
+    "clearly|obviously|as it was recorded|it does|it is so|it holds|it is still so|still so|say so|it would be so",
     "world hidden": "hidden|latent|level|levels|gold|ground truth|rule|rules|program|mechanism|transition|"
     "transitions|proof",
 }
@@ -428,8 +428,9 @@ def _check_remark(tokens: Sequence[Token], options: Sequence[str]) -> list[Fault
     faults: list[Fault] = []
     report = reporter(faults, "")
     check_known(tokens, report)
-    if has(tokens[0], "granted"):
-        report(Code.QUERY_ASSERTED, f"{tokens[0].text!r} on a line after the events")
+    for token in tokens if tokens[0].kind != "label" else ():  # "YES means that it is so"
+        if has(token, "granted"):
+            report(Code.QUERY_ASSERTED, f"{token.text!r} on a line after the events")
     _check_option_words(tokens, options, report)
     return faults
 

@@ -272,8 +272,9 @@ def _check_other(
         known_labels = {word for option in payload.answer_options for word in split(names.get(option, option))}
         check_known(tokens, report, known_labels)
     said = {token.text for token in tokens if has(token, "outcome")}
-    if is_after and len(said) == 1 and not any(token.kind == "label" for token in tokens):
-        report(Code.ANSWER_GIVEN, f"{said.pop()!r} without its opposite in {words_of(tokens)!r}")
+    is_meaning = bool(tokens) and tokens[0].kind == "label"
+    if is_after and said and not is_meaning and not any(has(token, "question") for token in tokens):
+        report(Code.ANSWER_GIVEN, f"{said.pop()!r} in {words_of(tokens)!r}, which explains no option and asks nothing")
     known = _known_numbers(payload)
     for place, token in enumerate(tokens):
         if token.kind == "odd number":

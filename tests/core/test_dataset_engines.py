@@ -64,8 +64,9 @@ def test_what_ray_is_refused() -> None:
         engine_of("ray", 2, "auto")
     with pytest.raises(ValueError, match="workers must be"):
         engine_of("ray", 0)
-    with pytest.raises(ValueError, match="address must be 'auto' or 'host:port', got 'ray://head:10001'"):
-        engine_of("ray", None, "ray://head:10001")
+    for address in ("ray://head:10001", "local", "", "nonsense", "127.0.0.1", "127.0.0.1:notaport"):
+        with pytest.raises(ValueError, match=f"address must be 'auto' or 'host:port', got '{address}'"):
+            engine_of("ray", None, address)
 
 
 def test_no_cluster_at_an_address_is_said_at_once(tmp_path: Path) -> None:

@@ -708,7 +708,7 @@ def put_a_third_name_between(case: Case) -> Mutated:
 
 @mutation(WORLDS)
 def remark_after_the_events(case: Case) -> Mutated:
-    said = case.choose(["It holds.", "It is so.", "Clearly the case."])
+    said = case.choose(["It holds.", "It is so.", "Clearly the case.", "One can see it is so.", "It is still so."])
     return case.add(said, len(case.lines)), {Code.QUERY_ASSERTED}
 
 
@@ -716,6 +716,7 @@ def remark_after_the_events(case: Case) -> Mutated:
 def answer_in_other_words(case: Case) -> Mutated:
     yes, marked = ("Yes", "up") if case.family == WORLDS else ("Present", "absent")
     remarks = [f"{yes} is what a careful reader says.", f"So {yes.lower()}.", f"{yes}.", f"The sign stays {marked}."]
+    remarks += ["It is more likely absent than present."] if case.family != WORLDS else ["One can see yes."]
     return case.add(case.choose(remarks), len(case.lines)), {Code.ANSWER_GIVEN, Code.WORDING_UNKNOWN}
 
 

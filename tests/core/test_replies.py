@@ -380,6 +380,8 @@ UNPARSED = [
     ("I will not answer.\nYES", ANSWERS, Reason.NEGATED),
     ("YES. Just kidding, it's the other one.", ANSWERS, Reason.SEVERAL_ANSWERS),
     ('{"example": {"answer": "YES"}}', ANSWERS, Reason.WRONG_FIELDS),
+    ("Which is the answer I would give: YES", ANSWERS, Reason.NOT_CONCLUDED),
+    ("An answer I would give is YES.", ANSWERS, Reason.NOT_CONCLUDED),
     # Written by a small model in earnest.
     (
         'So, I think it is a bit complicated to answer the question with one line of form: "Answer: YES".\n'
