@@ -138,28 +138,20 @@ class Recipe:
 
 # The number of steps of a rollout is num_envs * n_steps.
 _ON_POLICY: dict[str, Any] = {"learning_rate": 1e-3, "clip_range": 0.2, "max_grad_norm": 0.5}
+_OFF_POLICY: dict[str, Any] = {
+    "learning_rate": 5e-4,
+    "buffer_size": 200_000,
+    "learning_starts": 5_000,
+    "batch_size": 512,
+    "train_freq": 1,
+    "gradient_steps": 2,
+}
 _SETTINGS: dict[str, dict[str, Any]] = {
     "ppo": _ON_POLICY,
     "maskable-ppo": _ON_POLICY,
     "recurrent-ppo": _ON_POLICY,
-    "dqn": {
-        "learning_rate": 5e-4,
-        "buffer_size": 200_000,
-        "learning_starts": 5_000,
-        "batch_size": 512,
-        "train_freq": 1,
-        "gradient_steps": 2,
-        "target_update_interval": 500,
-        "exploration_fraction": 0.5,
-    },
-    "sac": {
-        "learning_rate": 5e-4,
-        "buffer_size": 200_000,
-        "learning_starts": 5_000,
-        "batch_size": 512,
-        "train_freq": 1,
-        "gradient_steps": 2,
-    },
+    "dqn": {**_OFF_POLICY, "target_update_interval": 500, "exploration_fraction": 0.5},
+    "sac": _OFF_POLICY,
 }
 # A circuit's episode has up to nine steps and one reward at its end, which is not discounted.
 _ROLLOUT = {"num_envs": 256, "n_steps": 18, "batch_size": 1152, "n_epochs": 4, "gamma": 1.0, "gae_lambda": 0.98}

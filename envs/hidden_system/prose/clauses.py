@@ -62,10 +62,7 @@ class AttributeClauses:
     def read(self, clause: str) -> dict[str, int]:
         """The levels in a clause that is not known."""
         items = self._split(clause)
-        try:
-            levels = dict(map(self._levels.__getitem__, items))
-        except KeyError as error:
-            raise unknown(error.args[0], self._levels) from None
+        levels = dict(look_up(self._levels, items))
         if len(levels) < len(items):
             raise ValueError(f"an attribute comes twice in {clause!r}")
         self.known[clause] = levels
