@@ -16,6 +16,7 @@ from itertools import pairwise
 
 import msgspec
 
+from veilgym.envs.core.vocabulary import ASKING, CLAIMS, ORDINARY, REMARK
 from veilgym.envs.core.wording import Phrases, Token, has, phrases_of, read_line, split
 
 
@@ -99,63 +100,6 @@ def reporter(faults: list[Fault], name: str) -> Report:
 
     return report
 
-
-# Classes of words that are the same in every family.
-CLAIMS = {
-    "negation": "not|no|never|neither|nor|none|nobody|nothing|nowhere|without|cannot|except|excepting|unlike|"
-    "instead|hardly|barely|scarcely|seldom|rarely|failed|fails|failing|refused|denied|lacks|lacking|untrue|"
-    "it is false|false that|opposite|contrary|reverse|reversed|otherwise|falsely|lie|lies that|all lies|"
-    "wrongly|wrong|incorrectly|"
-    "incorrect|mistake|mistaken|mistakenly|misprint|error|fictitious|nope|non|isnt|wasnt|arent|far from|but|save|"
-    "other than|aside from|apart from|besides|short of|refuses|rejected|barred|banned|avoids|avoided|vetoed|skipped|"
-    "omitted|swapped|undone|vice versa|other way",
-    "hedge": "perhaps|maybe|possibly|might|may|could|would|should|allegedly|supposedly|reportedly|rumoured|rumored|"
-    "seems|seemed|apparently|claimed|believed|suspected|assumed|hoped|planned|intended|expected|presumably|"
-    "if|unless|wishes|wished|wants|wanted|pretends|pretended|hypothetically|applied to|partly|partially",
-    "rounding": "approximately|roughly|nearly|almost|circa|or so|mostly|most|majority|minority|percent|per cent|"
-    "percentage|several|many|few|fewer|dozens|usually|often|sometimes|frequently|occasionally|generally|typically|~|"
-    "\N{ALMOST EQUAL TO}|%|at least|at most|more than|less than|up to|close to|just over|just under|a couple|"
-    "a majority|the bulk",
-    "number word": "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|"
-    "sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|"
-    "dozen|million|millions|billion|squared|cubed|half|twice|thrice|double|doubled|triple|quarter|third of|thirds",
-    "law": "because|causes|caused|causing|therefore|hence|thus|thereby|due to|owing to|leads to|led to|results in|"
-    "resulted in|makes it|made it|prevents|prevented|ensures|ensured|guarantees|guaranteed|always|must|only if|"
-    "only when|whenever|requires|required|implies|proves|proved|shows that|triggers|triggered|as a result|so that|"
-    "consequently",
-    "probability": "probability|probabilities|probable|probably|chance|chances|likelihood|likely|unlikely|odds",
-    "hidden": "rule|rules|flag|flags|hidden|latent|internal|mechanism|program|gold|ground truth|secretly|invisible",
-    "answer": "answer is|correct|right answer|true answer|solution|the verdict|expected answer|"
-    "hint|spoiler|affirmative|first option|second option|it does",
-    # Words that change nothing: of our own prose, and what else a model may write around names and numbers.
-    "ordinary": "a|an|the|this|that|these|those|such|each|every|all|both|same|one|it|its|they|their|them|we|our|us|i|"
-    "he|she|his|her|who|whom|whose|which|what|whether|where|when|here|there|and|or|as|at|by|for|from|in|into|of|on|onto|"
-    "out|over|per|to|through|throughout|under|up|upon|via|with|within|during|while|until|after|be|been|being|is|"
-    "are|was|were|has|have|had|having|do|did|does|done|will|would|can|then|than|also|only|so|apply|applied|carry|"
-    "carried|chart|check|checked|checks|clerk|come|comes|completion|consist|consisted|consists|contain|contained|"
-    "count|counted|counts|describe|describes|determined|end|ended|ending|ends|entry|entries|examine|examined|"
-    "execute|executed|executes|executing|find|finding|findings|finds|fix|fixed|fixing|found|follow|followed|"
-    "following|follows|give|given|go|goes|going|hold|handle|handled|handling|include|included|includes|inspect|"
-    "inspected|inspects|list|listed|lists|make|makes|made|mark|marked|measure|measured|name|named|names|note|"
-    "noted|notes|observe|observed|observes|order|ordered|perform|performed|performs|plan|planned|proceed|"
-    "proceeded|procedure|procedures|put|read|reads|record|recorded|records|report|reported|reports|run|running|"
-    "runs|say|see|seen|send|sent|set|sets|setting|settings|show|showed|shown|shows|stand|stands|start|started|"
-    "starts|state|step|steps|sum|sums|summary|summarise|summarises|take|taken|takes|taking|test|tested|tests|"
-    "tell|told|total|totals|treat|treated|treatment|treatments|try|tried|tries|undergo|undergoes|underwent|"
-    "undergone|use|used|uses|using|value|values|write|written|action|actions|activity|activities|attempt|"
-    "attempts|attribute|attributes|base|baseline|batch|batches|booked|booking|case|cases|combination|"
-    "combinations|condition|conditions|configuration|consignment|consignments|cycle|cycles|day|days|device|event|"
-    "events|experiment|experiments|group|groups|history|histories|instance|instances|item|items|kind|level|"
-    "levels|log|machine|number|numbers|operation|operations|outcome|outcomes|page|parameter|parameters|part|"
-    "particular|particulars|patient|patients|person|people|place|position|process|product|products|protocol|"
-    "question|reading|readings|result|results|round|rounds|row|routine|sample|samples|scenario|schedule|sequence|"
-    "series|session|sessions|shipment|shipments|sign|situation|specimen|specimens|subject|subjects|system|table|"
-    "task|tasks|time|times|trial|trials|type|visit|visits|way|work|worker|band|grey|tag|theta|yellow|nurse|"
-    "hospital|laboratory|ledger|line|lines|notebook|office|ward|workshop|garden|museum|kitchen|farm|studio|"
-    "factory|theatre|ship|bakery|team|staff|keeper|operator|observer|answer|answers|either|likely|more|new|next|"
-    "now|possible|reply|suppose|two|your|you|last|less|expect|predict|think|judge|decide|choose|yet|still|again|difficulty|combined|settle|means|form|least|"
-    "together|overall|respectively",
-}
 
 # Before a number these make an estimate of it; elsewhere they may be about places.
 _BEFORE_NUMBER = ("about", "around", "some", "over", "under", "above", "below", "past", "beyond", "toward", "towards")
@@ -345,41 +289,5 @@ def words_of(tokens: Sequence[Token]) -> str:
 
 
 def lexicon_of(classes: Mapping[str, str]) -> Phrases:
-    """The lexicon of a family: its own classes and those of every family."""
-    return phrases_of({**CLAIMS, **classes})
-
-
-def check_options(
-    options: tuple[str, str], asked: Sequence[Token], other: Sequence[Sequence[Token]], query: str
-) -> Iterator[Fault]:
-    """Check that the options stand in pairs in their order, and that none is singled out.
-
-    A pair may stand on one line, or be two lines that begin with an option each and say what it means.
-
-    Args:
-        options: In the payload's order.
-        asked: The line of the query.
-        other: The other lines without evidence.
-        query: The id of the query.
-    """
-    meanings: list[str] = []
-    pairs: list[tuple[str, ...]] = []
-    lines = [(query, Code.QUERY_ASSERTED, asked), *(("", Code.ANSWER_GIVEN, line) for line in other)]
-    for name, alone, line in lines:
-        labels = [token.value for token in line if token.kind == "label"]
-        if len(labels) == 1 and line[0].kind == "label" and len(line) > 2:
-            meanings += labels
-        elif len(labels) % 2:
-            yield Fault(alone, name, f"an option stands alone: {words_of(line)!r}")
-        else:
-            pairs += [tuple(labels[i : i + 2]) for i in range(0, len(labels), 2)]
-        if any(has(token, "answer") for token in line):
-            yield Fault(Code.ANSWER_GIVEN, name, f"the line speaks of the answer: {words_of(line)!r}")
-    if len(meanings) % 2:
-        yield Fault(Code.ANSWER_GIVEN, query, f"an option stands alone: {', '.join(meanings)}")
-    pairs += [tuple(meanings[i : i + 2]) for i in range(0, len(meanings) - 1, 2)]
-    for pair in dict.fromkeys(pairs):
-        if pair != options:
-            yield Fault(Code.OPTION_ORDER, query, f"the options stand as {' '.join(pair)}, not as {' '.join(options)}")
-    if not pairs:
-        yield Fault(Code.LABEL_MISSING, query, f"the options {' and '.join(options)} are not offered")
+    """The lexicon of a family: its own classes, those of every family, and what is ordinary."""
+    return phrases_of({**CLAIMS, "ordinary": "|".join(ORDINARY | REMARK | ASKING), **classes})

@@ -12,14 +12,14 @@ from veilgym.envs.core.fidelity import (
     Report,
     check_known,
     check_names,
-    check_options,
     check_wording,
     lexicon_of,
     read_page,
     reporter,
     words_of,
 )
-from veilgym.envs.core.wording import Token, has
+from veilgym.envs.core.remarks import check_options, check_remark, sentences_of
+from veilgym.envs.core.wording import Token, has, split
 from veilgym.envs.dynamic_world.grammar import EVENT_FORMS, FLAGS, Observation, Query, WorldEvent, WorldPayload
 
 QUERY = "Q"
@@ -80,7 +80,7 @@ _CLASSES = {
     # What may stand between the names beside the words above.
     "plain": "and|is|are|has|be|been|being|that|by|of|with|then|next|here|round|out|lies|found|"
     "noted|seen|judged|ranked|recorded|reported|reports|stands|marked|observed|declared|test|decided|turns|"
-    "bed|anchor|berthed|checked|comparison|holds|points|;|-|)|.",
+    "records above|entries above|events above|facts above|bed|anchor|berthed|checked|comparison|holds|points|;|-|)|.",
     "question": "?|whether|which|decide|does it hold|is it true|is it so|can one say",
     # Of the query alone: it takes for granted what it asks, or answers itself.
     "granted": "why|how come|when did|given that|as everyone|everyone knows|as we know|right|surely|indeed|of course|"
@@ -89,6 +89,13 @@ _CLASSES = {
     "transitions|proof",
 }
 _LEXICON = lexicon_of(_CLASSES)
+# The words that tell what an option means.
+_MEANINGS = frozenset(
+    split(
+        "a an and as at by case does hold holds if in is it mean means not of otherwise so that the then this time to "
+        "true was when statement question asked answer"
+    )
+)
 _ORDINARY = frozenset({"ordinary"})
 _WORDING = {
     **{name: code for name, code in EVIDENCE_WORDING.items() if name != "hidden"},
@@ -411,6 +418,13 @@ def _check_query(
     faults: list[Fault] = []
     report = reporter(faults, QUERY)
     check_wording(tokens, report, _QUERY_WORDING)
+    sentences = list(sentences_of(tokens))
+    last = max((i for i, sentence in enumerate(sentences) if any(t.kind == "name" for t in sentence)), default=0)
+    for place, sentence in enumerate(sentences):
+        if place <= last:
+            check_known(sentence, report)
+        else:
+            check_remark(sentence, report, Code.QUERY_ASSERTED, _MEANINGS)
     if _check_participants(query.arguments, tokens, report):
         _check_kind(query.predicate, tokens, report)
         _check_direction(query.predicate, *query.arguments, tokens, report)
@@ -427,7 +441,7 @@ def _check_remark(tokens: Sequence[Token], options: Sequence[str]) -> list[Fault
     """Check a line after the last event that is not the query's: it may say how to answer, and nothing else."""
     faults: list[Fault] = []
     report = reporter(faults, "")
-    check_known(tokens, report)
+    check_remark(tokens, report, Code.QUERY_ASSERTED, _MEANINGS)
     for token in tokens if tokens[0].kind != "label" else ():  # "YES means that it is so"
         if has(token, "granted"):
             report(Code.QUERY_ASSERTED, f"{token.text!r} on a line after the events")

@@ -12,13 +12,13 @@ from veilgym.envs.core.fidelity import (
     Report,
     check_known,
     check_names,
-    check_options,
     check_wording,
     lexicon_of,
     read_page,
     reporter,
     words_of,
 )
+from veilgym.envs.core.remarks import check_options, check_remark, is_asked, meanings_of, sentences_of
 from veilgym.envs.core.wording import Token, has, split
 from veilgym.envs.hidden_system.grammar import BehaviorCase, BehaviorPayload
 
@@ -40,6 +40,9 @@ _CLASSES = {
     "whole": "of|out of|all|total|n|n =|of the|of all|in all|across",
     "question": "?|which|whether|predict|decide|choose|what",
     "outcome": "present|absent",
+    "either outcome": "present or absent|absent or present|present or is absent|absent or is present",
+    "subject": "it consists of|it undergoes|it is to|it executes|it includes|it has",
+    "initial": "start|starts|started|starting|begin|begins|began|beginning|initially|anew|afresh|admission|booking",
     "first": "first",
     "further": "second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth",
     "last": "last|the last|lastly|finally",
@@ -47,6 +50,20 @@ _CLASSES = {
     "unknown": "not known|not examined|not inspected|not determined|not measured|not recorded|unknown",
 }
 _LEXICON = lexicon_of(_CLASSES)
+# By these the line of the query could say what comes of it.
+_REFERRING = frozenset(
+    split(
+        "it they them he she there here so sign band tag theta grey yellow record outcome outcomes result results "
+        "finding findings see seen find finds found show shows shown observe observes observed expect note notes noted"
+    )
+)
+# The words of a sentence which says that this is not known.
+_WITHHELD = frozenset(
+    split(
+        "the a an is was are has have been be yet of for this such and sign band tag theta grey yellow record outcome "
+        "result run trial patient consignment sample"
+    )
+)
 _PRONOUNS = ("it", "this", "that", "these", "those", "they", "he", "she")
 _QUERY_WORDING = {k: v for k, v in EVIDENCE_WORDING.items() if k not in ("probability", "answer", "hedge")}
 _TO_LEVEL, _TO_TRIALS = 4, 3  # how many words may stand between
@@ -85,6 +102,7 @@ def check(payload: BehaviorPayload, text: str, names: Mapping[str, str]) -> list
         after = [tokens for is_after, tokens in page.other if is_after]
         faults += _check_query(payload.query_case, asked, after, payload)
         faults += check_options(options, asked, other, payload.query_case.id)
+        faults += _check_meanings([asked, *other])
     else:
         faults.append(Fault(Code.QUERY_MISSING, payload.query_case.id, "there is no line of the query"))
     places = {name: place for place, name in enumerate(ids)}
@@ -249,6 +267,8 @@ def _check_query(
     levels = _check_settings(case, tokens, payload, report)
     _check_events(case, tokens, payload, report)
     check_known(tokens, report)
+    for sentence in sentences_of(tokens):
+        _check_silence(sentence, report)
     for place, token in enumerate(tokens):
         if token.kind == "number" and place not in levels:
             report(Code.NUMBER_EXTRA, f"the number {token.text} is none of the query's")
@@ -257,6 +277,34 @@ def _check_query(
     if not any(has(token, "question") for line in (tokens, *after) for token in line):
         report(Code.QUERY_ASSERTED, "nothing is asked")
     return faults
+
+
+def _check_silence(sentence: list[Token], report: Report) -> None:
+    """Check that a sentence on the line of the query tells nothing of what comes of it."""
+    words = [token for token in sentence if token.kind in ("word", "phrase") and token.text[0].isalpha()]
+    if any(token.kind == "name" for token in sentence):
+        asked = next((i for i, token in enumerate(words) if is_asked(sentence) and has(token, "question")), len(words))
+        told = [token for token in words[:asked] if not has(token, "subject")]
+        extra = [token for token in told if _REFERRING.intersection(token.text.split())]
+    elif any(has(token, "unknown") for token in sentence):
+        told = [token for token in words if not has(token, "unknown")]
+        extra = [token for token in told if not _WITHHELD.issuperset(token.text.split())]
+    else:
+        check_remark(sentence, report, Code.QUERY_ASSERTED)
+        return
+    for token in extra:
+        report(Code.QUERY_ASSERTED, f"{token.text!r} in {words_of(sentence)!r} may say what comes of it")
+
+
+def _check_meanings(lines: Sequence[Sequence[Token]]) -> Iterator[Fault]:
+    """Check that the two options are told to mean the same, but for which outcome is which."""
+    other = {"present": "absent", "absent": "present"}
+    told = [meaning for line in lines for meaning in meanings_of(line)]
+    for (_, one), (label, another) in zip(told[::2], told[1::2], strict=False):
+        if one != [other.get(word, word) for word in another]:
+            yield Fault(
+                Code.ANSWER_GIVEN, "", f"the options differ in more than the outcome: {' '.join(another)!r} of {label}"
+            )
 
 
 def _check_other(
@@ -268,13 +316,15 @@ def _check_other(
     of_levels = _check_legend(tokens, payload, report)
     events = [token for token in tokens if _is_name(token, payload.event_vocabulary)]
     named = [token for token in tokens if token.kind == "name"]
-    if events or is_after or (tokens and tokens[0].text in _PRONOUNS and len(tokens) <= _SHORT):
-        known_labels = {word for option in payload.answer_options for word in split(names.get(option, option))}
-        check_known(tokens, report, known_labels)
-    said = {token.text for token in tokens if has(token, "outcome")}
-    is_meaning = bool(tokens) and tokens[0].kind == "label"
-    if is_after and said and not is_meaning and not any(has(token, "question") for token in tokens):
-        report(Code.ANSWER_GIVEN, f"{said.pop()!r} in {words_of(tokens)!r}, which explains no option and asks nothing")
+    if is_after:
+        check_remark(tokens, report, Code.ANSWER_GIVEN)
+    else:
+        if events or (tokens[0].text in _PRONOUNS and len(tokens) <= _SHORT):
+            check_known(
+                tokens, report, {word for name in payload.answer_options for word in split(names.get(name, name))}
+            )
+        for sentence in sentences_of(tokens) if tokens[0].kind != "label" else ():
+            _check_introduction(sentence, report)
     known = _known_numbers(payload)
     for place, token in enumerate(tokens):
         if token.kind == "odd number":
@@ -291,6 +341,17 @@ def _check_other(
         if events and (token.kind == "label" or has(token, "outcome") or has(token, "rounding")):
             report(Code.STRAY_EVIDENCE, f"{token.text!r} beside {events[0].text!r} on a line without an id")
     return faults
+
+
+def _check_introduction(sentence: Sequence[Token], report: Report) -> None:
+    """Check a sentence before the query: it may say how a trial begins, not how one ends or is likely to end."""
+    asks = any(has(token, "question") for token in sentence)
+    begins = any(has(token, "initial") for token in sentence) and not any(has(token, "last") for token in sentence)
+    for token in sentence:
+        if has(token, "outcome") and not begins:
+            report(Code.ANSWER_GIVEN, f"{token.text!r} in {words_of(sentence)!r}")
+        elif has(token, "probability") and not asks:
+            report(Code.PROBABILITY_GIVEN, f"{token.text!r} in {words_of(sentence)!r}")
 
 
 def _check_legend(tokens: list[Token], payload: BehaviorPayload, report: Report) -> set[int]:

@@ -720,6 +720,101 @@ def answer_in_other_words(case: Case) -> Mutated:
     return case.add(case.choose(remarks), len(case.lines)), {Code.ANSWER_GIVEN, Code.WORDING_UNKNOWN}
 
 
+REMARKS = ["Choose the first.", "So it is the last one.", "There is none.", "We see it there at the end.", "It was."]
+REMARKS += ["Expect the first of the two.", "Choose the last one.", "They are.", "It is.", "So it is.", "The former."]
+REMARKS += ["Certainly.", "Agreed.", "Absolutely.", "Select option 2.", "Pick the one above.", "This.", "Is it not?"]
+REMARKS += ["Choose the other.", "Answer: the last of them.", "The question settles it.", "Number 2."]
+
+
+@mutation(BOTH)
+def point_at_an_option(case: Case) -> Mutated:
+    said, line = case.choose(REMARKS), case.lines[case.query_line]
+    codes = {Code.ANSWER_GIVEN, Code.QUERY_ASSERTED, Code.WORDING_UNKNOWN, Code.NUMBER_EXTRA, Code.NUMBER_WRONG}
+    if case.rng.random() < 0.5:
+        return case.with_line(case.query_line, f"{line} {said}"), codes
+    return case.add(said, len(case.lines)), codes
+
+
+@mutation(BOTH)
+def single_an_option_out(case: Case) -> Mutated:
+    one, other = case.payload.answer_options
+    said = [f"{one} and not {other}.", f"{one} over {other}.", f"{one} before {other}.", f"{one}, never {other}."]
+    said += [
+        f"Prefer {one} to {other}.",
+        f"{one} (this) or {other}.",
+        f"{one} \u2713 {other} \u2717",
+        f"Of {one} {other} the last.",
+    ]
+    return case.add(case.choose(said), len(case.lines)), {Code.ANSWER_GIVEN, Code.QUERY_ASSERTED, Code.WORDING_UNKNOWN}
+
+
+@mutation(SYSTEMS)
+def tell_the_outcome_of_the_query(case: Case) -> Mutated:
+    line = case.lines[case.query_line]
+    if "Suppose that" in line:
+        more = case.choose(["it is there and", "we see the sign and", "there it stands and", "we find so and"])
+        return case.with_line(case.query_line, line.replace("Suppose that", f"Suppose that {more}")), {
+            Code.QUERY_ASSERTED
+        }
+    more = case.choose(["It is there.", "Expect it there.", "So it is.", "It is up.", "Record: not known, but there."])
+    return case.with_line(case.query_line, line.replace("Which", f"{more} Which")), {Code.QUERY_ASSERTED}
+
+
+@mutation(SYSTEMS)
+def tell_the_outcome_before_the_cases(case: Case) -> Mutated:
+    said = ["The last one is more likely absent than present.", "Certainly the last is present.", "It ends present."]
+    said += ["At the start the last is present.", "The last entry is more likely to glow.", "Mostly absent."]
+    return case.add(case.choose(said), min(case.places.values())), {Code.ANSWER_GIVEN, Code.PROBABILITY_GIVEN}
+
+
+@mutation(SYSTEMS)
+def tell_different_meanings(case: Case) -> Mutated:
+    one, other = case.payload.answer_options
+    said = [f"{one}: it is so.\n{other}: it is hard to say.", f"{one}: likely.\n{other}: less likely."]
+    return case.add(case.choose(said), len(case.lines)), {Code.ANSWER_GIVEN}
+
+
+FAITHFUL = {
+    "hidden-system": ["Which of the two outcomes is more likely?", "Predict which outcome is more likely."],
+    "dynamic-world": [
+        "Is it true?",
+        "Based on the records above, is it true?",
+        "Consider the state after the last event.",
+    ],
+}
+FAITHFUL_OF_BOTH = [
+    "Please reply with {0} or {1} only.",
+    "Reply with exactly one word: {0} or {1}.",
+    "Answer {0} or {1}.",
+    "Is it {0} or {1}?",
+    "Options: {0}, {1}",
+    'Give your answer as "{0}" or "{1}", in capital letters.',
+    "Choose one of the two options: {0} / {1}.",
+    "Think it over, then write either `{0}` or `{1}` on a line.",
+    "Read the entries carefully and answer the question.",
+]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_remark_may_say_how_to_reply(family: str) -> None:
+    for payload, rendering in renderings(family)[:4]:
+        for remark in [*FAITHFUL[family], *FAITHFUL_OF_BOTH]:
+            text = f"{rendering.text}\n{remark.format(*payload.answer_options)}"
+            assert SPECIAL[family][0](payload, text, rendering.names) == [], remark
+
+
+LEADS = ["Similarly,", "Specifically,", "Altogether,", "Meanwhile,", "Details:", "Setup:", "Data:", "Once more:"]
+
+
+def test_a_case_may_begin_with_an_ordinary_word() -> None:
+    for payload, rendering in renderings(SYSTEMS):
+        case = Case(SYSTEMS, payload, rendering, np.random.default_rng(3))
+        for lead in LEADS:
+            name = case.pick()
+            faults = SPECIAL[SYSTEMS][0](payload, case.put(name, f"{lead} {case.body(name)}"), rendering.names)
+            assert faults == [], lead
+
+
 @mutation(SYSTEMS)
 def open_with_an_odd_word(case: Case) -> Mutated:
     name = case.pick()

@@ -1,0 +1,172 @@
+"""Lines of a rendering that are no evidence: a remark may ask, offer the two options and say how to reply, no more.
+
+Whatever else it says could tell which option is right, so a remark is made of words that are known not to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from veilgym.envs.core.fidelity import Code, Fault, Report, words_of
+from veilgym.envs.core.vocabulary import ASKING, REMARK
+from veilgym.envs.core.wording import Token, has, split
+
+_ENDS = (".", "?", "!")
+_QUOTES = "\"'\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}\N{LEFT SINGLE QUOTATION MARK}"
+_MARKS = frozenset(f".,:;?!()[]*_`/|-=\N{EN DASH}\N{EM DASH}{_QUOTES}")
+# Between two options that are offered; after one whose meaning is told.
+_JOINING = frozenset(split("or and either answer reply respond with the word"))
+_MEANS = frozenset(split("means mean if when for stands says that otherwise : = - \N{EN DASH} \N{EM DASH}"))
+# Words that may point at one of two options, unless they stand beside one of these.
+_RECORDS = frozenset(
+    split(
+        "form format order question case cases trial entry entries record records history histories information data "
+        "evidence event events note notes number difficulty"
+    )
+)
+_NUMBERED = frozenset(split("difficulty cases entries records histories events notes"))
+_COUNTED = frozenset(split("of which exactly single only word words line outcomes options answers labels possible"))
+_POINTING = dict.fromkeys(split("this these above below following last least other"), _RECORDS)
+_POINTING |= {"that": _RECORDS | {"line"}, **dict.fromkeys(("one", "two"), _COUNTED)}
+_OPEN = frozenset(split("which what whether"))
+_AUXILIARIES = frozenset(split("is are was were does do did has have will would can could"))
+
+
+def sentences_of(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """The sentences of a line, each with the marks that end it."""
+    start = 0
+    for place, token in enumerate(tokens):
+        is_end = place + 1 == len(tokens) or (token.text in _ENDS and tokens[place + 1].kind != "mark")
+        if is_end or (token.kind == "mark" and place > start and tokens[place - 1].text in _ENDS):
+            yield list(tokens[start : place + 1])
+            start = place + 1
+
+
+def is_asked(sentence: Sequence[Token]) -> bool:
+    """Whether a sentence has a question mark."""
+    return any(token.text == "?" for token in sentence)
+
+
+def check_remark(tokens: Sequence[Token], report: Report, said: Code, meanings: Collection[str] | None = None) -> None:
+    """Report each word of a line, beside names, by which it could say more than a remark may.
+
+    Args:
+        tokens: Of the line.
+        report: Takes the faults.
+        said: The code for words that are known but not allowed.
+        meanings: Words that may tell what an option means; None for all that are known.
+    """
+    for sentence in sentences_of(tokens):
+        for token, allowed in _permitted(sentence, meanings):
+            if not _is_allowed(token, allowed) or (is_asked(sentence) and has(token, "negation")):
+                code = Code.WORDING_UNKNOWN if token.kind in ("word", "mark") else said
+                report(code, f"{token.text!r} in {words_of(sentence)!r} is no wording for a remark")
+        if not is_asked(sentence):
+            _check_pointing(sentence, report, said)
+
+
+def _is_mark(token: Token) -> bool:
+    return not any(letter.isalnum() for letter in token.text)
+
+
+def _is_allowed(token: Token, allowed: frozenset[str] | None) -> bool:
+    if _is_mark(token):
+        return token.text in _MARKS
+    if token.kind not in ("word", "phrase"):
+        return True
+    return token.kind == "phrase" if allowed is None else allowed.issuperset(token.text.split())
+
+
+def _permitted(
+    sentence: Sequence[Token], meanings: Collection[str] | None
+) -> Iterator[tuple[Token, frozenset[str] | None]]:
+    """Each token with the words that may stand there, None for all that are known."""
+    words = {word for token in sentence for word in token.text.split()}
+    around: frozenset[str] | None = REMARK | _POINTING.keys()
+    starts = (
+        token for before, token in zip([None, *sentence], sentence, strict=False) if not before or _is_mark(before)
+    )
+    if is_asked(sentence) and (words & _OPEN or any(token.text.split()[0] in _AUXILIARIES for token in starts)):
+        around = None
+    elif words & _OPEN or "two" in words or any(token.kind == "label" for token in sentence):
+        around = around | ASKING
+    parts = _parts(sentence)
+    for number, (label, part) in enumerate(parts):
+        if label and _tells_meaning(part):
+            allowed = None if meanings is None else _MEANS.union(meanings)
+        else:
+            allowed = _JOINING if 0 < number < len(parts) - 1 else around
+        yield from ((token, allowed) for token in part)
+
+
+def _parts(sentence: Sequence[Token]) -> list[tuple[str, list[Token]]]:
+    """What stands before the first label, and each label with what follows it."""
+    parts: list[tuple[str, list[Token]]] = [("", [])]
+    for token in sentence:
+        if token.kind == "label":
+            parts.append((token.value, []))
+        else:
+            parts[-1][1].append(token)
+    return parts
+
+
+def _tells_meaning(part: Sequence[Token]) -> bool:
+    """Whether what follows a label begins to say what it means."""
+    first = next((token for token in part if token.text not in _QUOTES), None)
+    return first is not None and first.text.split()[0] in _MEANS and len(part) > 1
+
+
+def meanings_of(tokens: Sequence[Token]) -> Iterator[tuple[str, list[str]]]:
+    """The labels whose meaning a line tells, and the words by which it does."""
+    for sentence in sentences_of(tokens):
+        for label, part in _parts(sentence):
+            if label and _tells_meaning(part):
+                yield label, [word for token in part if token.kind != "mark" for word in token.text.split()]
+
+
+def _check_pointing(sentence: Sequence[Token], report: Report, said: Code) -> None:
+    """Report words that point at something, unless it is a record, the form of a reply or the like."""
+    told = [token for label, part in _parts(sentence) if not (label and _tells_meaning(part)) for token in part]
+    words = [word for token in told for word in (token.text.split() if token.kind != "name" else [token.text])]
+    for place, word in enumerate(words):
+        beside = {*words[max(0, place - 1) : place], *words[place + 1 : place + 2]}
+        if word in _POINTING and not beside & _POINTING[word]:
+            report(said, f"{word!r} in {words_of(sentence)!r} may point at an option")
+    if any(token.kind == "number" for token in told) and not _NUMBERED.intersection(words):
+        report(said, f"a number in {words_of(sentence)!r} may point at an option")
+
+
+def check_options(
+    options: tuple[str, str], asked: Sequence[Token], other: Sequence[Sequence[Token]], query: str
+) -> Iterator[Fault]:
+    """Check that the options stand in pairs in their order, and that none is singled out.
+
+    A pair may stand on one line, or be two lines that begin with an option each and say what it means.
+
+    Args:
+        options: In the payload's order.
+        asked: The line of the query.
+        other: The other lines without evidence.
+        query: The id of the query.
+    """
+    meanings: list[str] = []
+    pairs: list[tuple[str, ...]] = []
+    lines = [(query, Code.QUERY_ASSERTED, asked), *(("", Code.ANSWER_GIVEN, line) for line in other)]
+    for name, alone, line in lines:
+        labels = [token.value for token in line if token.kind == "label"]
+        if len(labels) == 1 and line[0].kind == "label" and len(line) > 2:
+            meanings += labels
+        elif len(labels) % 2:
+            yield Fault(alone, name, f"an option stands alone: {words_of(line)!r}")
+        else:
+            pairs += [tuple(labels[i : i + 2]) for i in range(0, len(labels), 2)]
+        if any(has(token, "answer") for token in line):
+            yield Fault(Code.ANSWER_GIVEN, name, f"the line speaks of the answer: {words_of(line)!r}")
+    if len(meanings) % 2:
+        yield Fault(Code.ANSWER_GIVEN, query, f"an option stands alone: {', '.join(meanings)}")
+    pairs += [tuple(meanings[i : i + 2]) for i in range(0, len(meanings) - 1, 2)]
+    for pair in dict.fromkeys(pairs):
+        if pair != options:
+            yield Fault(Code.OPTION_ORDER, query, f"the options stand as {' '.join(pair)}, not as {' '.join(options)}")
+    if not pairs:
+        yield Fault(Code.LABEL_MISSING, query, f"the options {' and '.join(options)} are not offered")
