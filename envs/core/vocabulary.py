@@ -74,8 +74,8 @@ REMARK = frozenset(
         """
         a after all allowed an and answer answering answers as at based be begin both by capital capitals careful
         carefully case cases choose close combine combined consider data decide describe described describes determine
-        difficulty either end entries entry event events every evidence exact exactly examine finally finish for form format from
-        give given have histories history in information into judge just keep label labels letter letters line lines
+        difficulty either end entries entry event events every evidence exact exactly examine finally finish for form
+        format from give given have histories history in information into judge just keep label labels letter letters line lines
         list log look name note notebook notes now number of on one only option options or order out outcome outcomes
         output over pick please possible predict question questions read reader record records reply report respond
         response result results return say select settle simply single state step steps tell the then think through time
