@@ -82,14 +82,15 @@ def _permitted(
 ) -> Iterator[tuple[Token, frozenset[str] | None]]:
     """Each token with the words that may stand there, None for all that are known."""
     words = {word for token in sentence for word in token.text.split()}
-    around: frozenset[str] | None = REMARK | _POINTING.keys()
+    plain = REMARK | _POINTING.keys()
+    around: frozenset[str] | None = plain
     starts = (
         token for before, token in zip([None, *sentence], sentence, strict=False) if not before or _is_mark(before)
     )
     if is_asked(sentence) and (words & _OPEN or any(token.text.split()[0] in _AUXILIARIES for token in starts)):
         around = None
     elif words & _OPEN or "two" in words or any(token.kind == "label" for token in sentence):
-        around = around | ASKING
+        around = plain | ASKING
     parts = _parts(sentence)
     for number, (label, part) in enumerate(parts):
         if label and _tells_meaning(part):
