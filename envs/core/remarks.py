@@ -13,7 +13,7 @@ from veilgym.envs.core.wording import Token, has, split
 
 _ENDS = (".", "?", "!")
 _QUOTES = "\"'\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}\N{LEFT SINGLE QUOTATION MARK}"
-_MARKS = frozenset(f".,:;?!()[]*_`/|-=\N{EN DASH}\N{EM DASH}{_QUOTES}")
+_MARKS = frozenset(f".,:;?()[]*_`/|-=\N{EN DASH}\N{EM DASH}{_QUOTES}")
 # Between two options that are offered; after one whose meaning is told.
 _JOINING = frozenset(split("or and either answer reply respond with the word"))
 _MEANS = frozenset(split("means mean if when for stands says that otherwise : = - \N{EN DASH} \N{EM DASH}"))
@@ -26,10 +26,14 @@ _RECORDS = frozenset(
 )
 _NUMBERED = frozenset(split("difficulty cases entries records histories events notes"))
 _COUNTED = frozenset(split("of which exactly single only word words line outcomes options answers labels possible"))
-_POINTING = dict.fromkeys(split("this these above below following last least other"), _RECORDS)
+_POINTING = dict.fromkeys(split("this these above below last least other"), _RECORDS)
 _POINTING |= {"that": _RECORDS | {"line"}, **dict.fromkeys(("one", "two"), _COUNTED)}
 _OPEN = frozenset(split("which what whether"))
 _AUXILIARIES = frozenset(split("is are was were does do did has have will would can could"))
+_STATING = _AUXILIARIES | {"holds", "so"}
+_IS_SO = ("is it so", "is this so")
+# By these a question says what it takes for granted.
+_GRANTING = frozenset(split("there here as if given since so because while"))
 
 
 def sentences_of(tokens: Sequence[Token]) -> Iterator[list[Token]]:
@@ -61,8 +65,8 @@ def check_remark(tokens: Sequence[Token], report: Report, said: Code, meanings: 
             if not _is_allowed(token, allowed) or (is_asked(sentence) and has(token, "negation")):
                 code = Code.WORDING_UNKNOWN if token.kind in ("word", "mark") else said
                 report(code, f"{token.text!r} in {words_of(sentence)!r} is no wording for a remark")
-        if not is_asked(sentence):
-            _check_pointing(sentence, report, said)
+        _check_pointing(sentence, report, said)
+        _check_stating(sentence, report, said)
 
 
 def _is_mark(token: Token) -> bool:
@@ -81,23 +85,30 @@ def _permitted(
     sentence: Sequence[Token], meanings: Collection[str] | None
 ) -> Iterator[tuple[Token, frozenset[str] | None]]:
     """Each token with the words that may stand there, None for all that are known."""
-    words = {word for token in sentence for word in token.text.split()}
-    plain = REMARK | _POINTING.keys()
-    around: frozenset[str] | None = plain
-    starts = (
-        token for before, token in zip([None, *sentence], sentence, strict=False) if not before or _is_mark(before)
-    )
-    if is_asked(sentence) and (words & _OPEN or any(token.text.split()[0] in _AUXILIARIES for token in starts)):
-        around = None
-    elif words & _OPEN or "two" in words or any(token.kind == "label" for token in sentence):
-        around = plain | ASKING
     parts = _parts(sentence)
+    words = {word for token in sentence for word in token.text.split()}
+    before = REMARK | _POINTING.keys()
+    if words & _OPEN or "two" in words or len(parts) > 1 or _begins_to_ask(sentence):
+        before = before | ASKING
+    # A question that offers no option may speak of what the records speak of.
+    around = None if is_asked(sentence) and len(parts) == 1 and before > REMARK | _POINTING.keys() else before
+    told = None if meanings is None else _MEANS.union(meanings)
     for number, (label, part) in enumerate(parts):
-        if label and _tells_meaning(part):
-            allowed = None if meanings is None else _MEANS.union(meanings)
+        is_last = number == len(parts) - 1
+        if label and _tells_meaning(part) and _are_told(parts):
+            allowed = told
+        elif number == 0:
+            allowed = around
         else:
-            allowed = _JOINING if 0 < number < len(parts) - 1 else around
-        yield from ((token, allowed) for token in part)
+            allowed = REMARK | _POINTING.keys() if is_last else _JOINING
+        yield from ((token, before if allowed is None and token.text in before else allowed) for token in part)
+
+
+def _begins_to_ask(sentence: Sequence[Token]) -> bool:
+    starts = [
+        token for before, token in zip([None, *sentence], sentence, strict=False) if not before or _is_mark(before)
+    ]
+    return is_asked(sentence) and any(token.text.split()[0] in _AUXILIARIES for token in starts)
 
 
 def _parts(sentence: Sequence[Token]) -> list[tuple[str, list[Token]]]:
@@ -117,24 +128,49 @@ def _tells_meaning(part: Sequence[Token]) -> bool:
     return first is not None and first.text.split()[0] in _MEANS and len(part) > 1
 
 
+def _are_told(parts: Sequence[tuple[str, list[Token]]]) -> bool:
+    """Whether the meaning of every label of a sentence is told."""
+    return all(_tells_meaning(part) for _, part in parts[1:])
+
+
 def meanings_of(tokens: Sequence[Token]) -> Iterator[tuple[str, list[str]]]:
     """The labels whose meaning a line tells, and the words by which it does."""
     for sentence in sentences_of(tokens):
-        for label, part in _parts(sentence):
-            if label and _tells_meaning(part):
+        parts = _parts(sentence)
+        for label, part in parts[1:] if _are_told(parts) else ():
+            if label:
                 yield label, [word for token in part if token.kind != "mark" for word in token.text.split()]
 
 
 def _check_pointing(sentence: Sequence[Token], report: Report, said: Code) -> None:
     """Report words that point at something, unless it is a record, the form of a reply or the like."""
-    told = [token for label, part in _parts(sentence) if not (label and _tells_meaning(part)) for token in part]
-    words = [word for token in told for word in (token.text.split() if token.kind != "name" else [token.text])]
+    parts = _parts(sentence)
+    if is_asked(sentence) or (len(parts) > 1 and _are_told(parts)):
+        return
+    words = [word for token in sentence for word in ([token.text] if token.kind == "name" else token.text.split())]
     for place, word in enumerate(words):
         beside = {*words[max(0, place - 1) : place], *words[place + 1 : place + 2]}
-        if word in _POINTING and not beside & _POINTING[word]:
+        is_counted = word in ("one", "two") and len(parts) > 1
+        if word in _POINTING and not is_counted and not beside & _POINTING[word]:
             report(said, f"{word!r} in {words_of(sentence)!r} may point at an option")
-    if any(token.kind == "number" for token in told) and not _NUMBERED.intersection(words):
+    if any(token.kind == "number" for token in sentence) and not _NUMBERED.intersection(words):
         report(said, f"a number in {words_of(sentence)!r} may point at an option")
+
+
+def _check_stating(sentence: Sequence[Token], report: Report, said: Code) -> None:
+    """Report a sentence that states something: beside what it asks, in the meaning of an option, or with one alone."""
+    parts = _parts(sentence)
+    for label, part in parts:
+        words = [word for token in part for word in token.text.split()]
+        stating = [word for word in words if word in _STATING]
+        granting = [word for word in words if word in _GRANTING]
+        text = words_of(part)
+        if len(stating) > (2 if is_asked(sentence) or (label and "so" in stating) else 1):
+            report(said, f"{text!r} may state more than it asks")
+        elif is_asked(sentence) and not label and granting and not text.startswith(_IS_SO):
+            report(said, f"{granting[0]!r} in {text!r} takes something for granted")
+    if len(parts) == 2 and not _are_told(parts):
+        report(said, f"an option alone in {words_of(sentence)!r}")
 
 
 def check_options(

@@ -7,7 +7,7 @@ from veilgym.envs.core.wording import split
 
 CLAIMS = {
     "negation": "not|no|never|neither|nor|none|nobody|nothing|nowhere|without|cannot|except|excepting|unlike|"
-    "instead|hardly|barely|scarcely|seldom|rarely|failed|fails|failing|refused|denied|lacks|lacking|untrue|"
+    "it does not|instead|hardly|barely|scarcely|seldom|rarely|failed|fails|failing|refused|denied|lacks|lacking|untrue|"
     "it is false|false that|opposite|contrary|reverse|reversed|otherwise|falsely|lie|lies that|all lies|"
     "wrongly|wrong|incorrectly|"
     "incorrect|mistake|mistaken|mistakenly|misprint|error|fictitious|nope|non|isnt|wasnt|arent|far from|but|save|"
@@ -73,14 +73,15 @@ ORDINARY = frozenset(
 REMARK = frozenset(
     split(
         """
-        a after all allowed an and answer answering answers as at based be begin both by capital capitals careful
-        carefully case cases choose close combine combined consider data decide describe described describes determine
-        difficulty either end entries entry event events every evidence exact exactly examine finally finish for form
-        format from give given have histories history in information into judge just keep label labels letter letters
-        line lines list log look name note notebook notes now number of on one only option options or order out
-        outcome outcomes output over pick please possible predict question questions read reader record records reply
-        report respond response result results return say select settle simply single state step steps tell the then
-        think through time to trial trials two use with word words work write you your
+        a after all allowed an and answer answering answers as at base based be begin between both by capital capitals
+        careful carefully case cases choice choose close combine combined consider data decide describe described
+        describes determine difficulty either end entries entry event events every evidence exact exactly examine
+        explain finally finish following for form format from give given have histories history in information into
+        judge just keep label labels letter letters likely line lines list log look more must name note notebook notes
+        now number of on one only option options or order out outcome outcomes output over pick please possible
+        predict probable question questions read reader reason reasoning record records reply report respond response
+        result results return say select settle should simply single state statement step steps tell the then think
+        through time to trial trials two use with word words work write you your
         """
     )
 )

@@ -18,7 +18,7 @@ from veilgym.envs.core.fidelity import (
     reporter,
     words_of,
 )
-from veilgym.envs.core.remarks import check_options, check_remark, sentences_of
+from veilgym.envs.core.remarks import check_options, check_remark, meanings_of, sentences_of
 from veilgym.envs.core.wording import Token, has, split
 from veilgym.envs.dynamic_world.grammar import EVENT_FORMS, FLAGS, Observation, Query, WorldEvent, WorldPayload
 
@@ -96,6 +96,7 @@ _MEANINGS = frozenset(
         "true was when statement question asked answer"
     )
 )
+_DENYING = frozenset(split("not otherwise false"))
 _ORDINARY = frozenset({"ordinary"})
 _WORDING = {
     **{name: code for name, code in EVIDENCE_WORDING.items() if name != "hidden"},
@@ -424,7 +425,7 @@ def _check_query(
         if place <= last:
             check_known(sentence, report)
         else:
-            check_remark(sentence, report, Code.QUERY_ASSERTED, _MEANINGS)
+            _check_remark_words(sentence, options, report)
     if _check_participants(query.arguments, tokens, report):
         _check_kind(query.predicate, tokens, report)
         _check_direction(query.predicate, *query.arguments, tokens, report)
@@ -441,12 +442,21 @@ def _check_remark(tokens: Sequence[Token], options: Sequence[str]) -> list[Fault
     """Check a line after the last event that is not the query's: it may say how to answer, and nothing else."""
     faults: list[Fault] = []
     report = reporter(faults, "")
-    check_remark(tokens, report, Code.QUERY_ASSERTED, _MEANINGS)
-    for token in tokens if tokens[0].kind != "label" else ():  # "YES means that it is so"
-        if has(token, "granted"):
-            report(Code.QUERY_ASSERTED, f"{token.text!r} on a line after the events")
+    _check_remark_words(tokens, options, report)
+    for sentence in sentences_of(tokens):
+        asks = any(has(token, "question") or token.kind == "label" for token in sentence)
+        for token in sentence if not asks else ():
+            if has(token, "granted"):
+                report(Code.QUERY_ASSERTED, f"{token.text!r} on a line after the events")
     _check_option_words(tokens, options, report)
     return faults
+
+
+def _check_remark_words(tokens: Sequence[Token], options: Sequence[str], report: Report) -> None:
+    check_remark(tokens, report, Code.QUERY_ASSERTED, _MEANINGS)
+    for label, words in meanings_of(tokens):
+        if bool(_DENYING.intersection(words)) != (label == options[-1]):
+            report(Code.QUERY_ASSERTED, f"{label} does not mean {' '.join(words)!r}")
 
 
 def _check_option_words(tokens: Sequence[Token], options: Sequence[str], report: Report) -> None:

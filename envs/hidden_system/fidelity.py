@@ -64,6 +64,12 @@ _WITHHELD = frozenset(
         "result run trial patient consignment sample"
     )
 )
+# What a sentence begins with that says how to reply.
+_REQUESTS = frozenset(
+    split(
+        "choose pick select go take say reply answer respond expect predict state give write end tell think note please"
+    )
+)
 _PRONOUNS = ("it", "this", "that", "these", "those", "they", "he", "she")
 _QUERY_WORDING = {k: v for k, v in EVIDENCE_WORDING.items() if k not in ("probability", "answer", "hedge")}
 _TO_LEVEL, _TO_TRIALS = 4, 3  # how many words may stand between
@@ -297,11 +303,11 @@ def _check_silence(sentence: list[Token], report: Report) -> None:
 
 
 def _check_meanings(lines: Sequence[Sequence[Token]]) -> Iterator[Fault]:
-    """Check that the two options are told to mean the same, but for which outcome is which."""
+    """Check that the options are told to mean an outcome each, and the same but for which outcome it is."""
     other = {"present": "absent", "absent": "present"}
     told = [meaning for line in lines for meaning in meanings_of(line)]
     for (_, one), (label, another) in zip(told[::2], told[1::2], strict=False):
-        if one != [other.get(word, word) for word in another]:
+        if one != [other.get(word, word) for word in another] or not other.keys() & set(one):
             yield Fault(
                 Code.ANSWER_GIVEN, "", f"the options differ in more than the outcome: {' '.join(another)!r} of {label}"
             )
@@ -323,8 +329,11 @@ def _check_other(
             check_known(
                 tokens, report, {word for name in payload.answer_options for word in split(names.get(name, name))}
             )
-        for sentence in sentences_of(tokens) if tokens[0].kind != "label" else ():
-            _check_introduction(sentence, report)
+        for sentence in sentences_of(tokens):
+            if any(token.kind == "label" for token in sentence) or sentence[0].text in _REQUESTS:
+                check_remark(sentence, report, Code.ANSWER_GIVEN)
+            else:
+                _check_introduction(sentence, report)
     known = _known_numbers(payload)
     for place, token in enumerate(tokens):
         if token.kind == "odd number":

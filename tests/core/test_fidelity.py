@@ -723,6 +723,18 @@ def answer_in_other_words(case: Case) -> Mutated:
 REMARKS = ["Choose the first.", "So it is the last one.", "There is none.", "We see it there at the end.", "It was."]
 REMARKS += ["Expect the first of the two.", "Choose the last one.", "They are.", "It is.", "So it is.", "The former."]
 REMARKS += ["Certainly.", "Agreed.", "Absolutely.", "Select option 2.", "Pick the one above.", "This.", "Is it not?"]
+REMARKS += [
+    "Whether it is so: it is.",
+    "Tell which it is: it is so.",
+    "Which is it? It is.",
+    "Decide whether it is so, as it is.",
+]
+REMARKS += [
+    "Which is it, as the sign is there?",
+    "All signs point up.",
+    "The records show so.",
+    "Reply with the longer word.",
+]
 REMARKS += ["Choose the other.", "Answer: the last of them.", "The question settles it.", "Number 2."]
 
 
@@ -763,6 +775,7 @@ def tell_the_outcome_of_the_query(case: Case) -> Mutated:
 @mutation(SYSTEMS)
 def tell_the_outcome_before_the_cases(case: Case) -> Mutated:
     said = ["The last one is more likely absent than present.", "Certainly the last is present.", "It ends present."]
+    said += ["PRESENT is more likely than ABSENT.", "Go with the first.", "PRESENT it is, ABSENT it is."]
     said += ["At the start the last is present.", "The last entry is more likely to glow.", "Mostly absent."]
     return case.add(case.choose(said), min(case.places.values())), {Code.ANSWER_GIVEN, Code.PROBABILITY_GIVEN}
 
@@ -775,7 +788,12 @@ def tell_different_meanings(case: Case) -> Mutated:
 
 
 FAITHFUL = {
-    "hidden-system": ["Which of the two outcomes is more likely?", "Predict which outcome is more likely."],
+    "hidden-system": [
+        "What is the more likely outcome?",
+        "Based on the histories above, what do you expect?",
+        "Which of the two outcomes is more likely?",
+        "Predict which outcome is more likely.",
+    ],
     "dynamic-world": [
         "Is it true?",
         "Based on the records above, is it true?",
@@ -786,6 +804,12 @@ FAITHFUL_OF_BOTH = [
     "Please reply with {0} or {1} only.",
     "Reply with exactly one word: {0} or {1}.",
     "Answer {0} or {1}.",
+    "Your answer must be either {0} or {1}.",
+    "Please answer with one of the following: {0}, {1}.",
+    "Base your answer on the records above.",
+    "Explain your reasoning step by step, and then choose between {0} and {1}.",
+    "The two possible answers are {0} and {1}.",
+    "({0}/{1})",
     "Is it {0} or {1}?",
     "Options: {0}, {1}",
     'Give your answer as "{0}" or "{1}", in capital letters.',
