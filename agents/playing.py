@@ -104,7 +104,7 @@ def play(job: Job, seeds: Sequence[int]) -> Played:
         refused += running & ~accepted
         refusals_in_a_row = np.where(accepted, 0, refusals_in_a_row + 1)
         if not first_reason and (running & ~accepted).any():
-            first_reason = str(infos["reason"][running & ~accepted][0])
+            first_reason = infos["reason"][running & ~accepted][0]
         cut |= running & truncated & ~terminated
         running &= ~(terminated | truncated)
         # An id without a step limit would let an agent be refused for ever.

@@ -18,11 +18,9 @@ from veilgym.envs.causal_circuits.rendering.viewer import render_episode
 from veilgym.envs.causal_circuits.request import explain, read_requests
 from veilgym.envs.causal_circuits.task import TaskSource, load_task
 from veilgym.envs.core.arguments import check_count
-from veilgym.envs.core.batch import Infos, check_autoreset_mode, read_reset_mask, read_seeds, rows, texts
+from veilgym.envs.core.batch import Infos, check_autoreset_mode, only, read_reset_mask, read_seeds, rows
 from veilgym.envs.core.rendering import check_render_mode
 from veilgym.envs.core.seeding import check_split
-
-_NO_TEXT = np.dtype("<U1")
 
 
 class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], NDArray[Any]]):
@@ -36,7 +34,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
     `reset(seed=...)` takes a list of seeds, or one integer, which `spread_seed` spreads over the envs (SyncVectorEnv's
     seed + i would let neighbouring seeds share episodes). `options={"reset_mask": mask}` resets only the envs in it.
     With autoreset disabled, a step of an env that is over is refused (`Refusal.EPISODE_OVER`) and repeats its flags.
-    All returned arrays are copies. `infos["reason"]` holds NumPy strings, which take no time where nothing is refused.
+    All returned arrays are copies.
     """
 
     def __init__(
@@ -65,6 +63,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         self._has_begun = False
         self._prediction_shape = (num_envs, *self.task.prediction_shape)
         self._everywhere = np.ones(num_envs, np.bool_)
+        self._no_reason = np.full(num_envs, "", object)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -76,7 +75,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         self._has_begun = bool(np.all(self._episodes.phase != UNSTARTED))
         action_mask = record[3]
         action_mask[~mask] = 0
-        infos = _infos(mask, action_mask, np.zeros(self.num_envs, np.int64), texts(self.num_envs, {}))
+        infos = _infos(mask, action_mask, np.zeros(self.num_envs, np.int64), only(mask, self._no_reason))
         return observe(record), infos
 
     def step(
@@ -94,7 +93,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         episodes = self._episodes
         choice, prediction, faults = read_requests(actions, self._prediction_shape)
         reward, terminated, truncated, refusal, record = episodes.advance(choice, prediction, faults, self._policy)
-        reason = self._reasons(refusal, actions) if episodes.num_refused else np.zeros(self.num_envs, _NO_TEXT)
+        reason = self._reasons(refusal, actions) if episodes.num_refused else self._no_reason.copy()
         observation, infos = observe(record), _infos(self._everywhere, record[3], refusal, reason)
         if self._is_same_step:
             observation, infos = self._restart(terminated | truncated, observation, infos)
@@ -119,18 +118,20 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
         final_obs = rows(observation, done)
         final_mask, final_refusal = infos["action_mask"], np.where(done, infos["refusal"], 0)
         final_mask[~done] = 0
-        final_info = _infos(done, final_mask, final_refusal, np.where(done, infos["reason"], ""))
+        final_info = _infos(done, final_mask, final_refusal, only(done, infos["reason"]))
         record = self._episodes.begin(done)
         refusal, reason = np.where(done, 0, infos["refusal"]), np.where(done, "", infos["reason"])
         infos = _infos(self._everywhere, record[3], refusal, reason)
         final = {"final_obs": final_obs, "_final_obs": done, "final_info": final_info, "_final_info": done.copy()}
         return observe(record), {**infos, **final}
 
-    def _reasons(self, refusal: NDArray[np.int64], actions: dict[str, NDArray[Any]]) -> NDArray[np.str_]:
-        choice, prediction, credits_left = actions["choice"], actions["prediction"], self._episodes.credits[:, 0]
-        refused = np.flatnonzero(refusal).tolist()
-        said = {i: explain(int(refusal[i]), self.task, choice[i], prediction[i], credits_left[i]) for i in refused}
-        return texts(self.num_envs, said)
+    def _reasons(self, refusal: NDArray[np.int64], actions: dict[str, NDArray[Any]]) -> NDArray[np.object_]:
+        reasons = self._no_reason.copy()
+        credits_left = self._episodes.credits[:, 0]
+        for i in np.flatnonzero(refusal):
+            choice, prediction = actions["choice"][i], actions["prediction"][i]
+            reasons[i] = explain(int(refusal[i]), self.task, choice, prediction, credits_left[i])
+        return reasons
 
     def _require_reset(self, method: str) -> None:
         if not self._has_begun:
@@ -138,7 +139,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
 
 
 def _infos(
-    where: NDArray[np.bool_], action_mask: NDArray[np.int8], refusal: NDArray[np.int64], reason: NDArray[np.str_]
+    where: NDArray[np.bool_], action_mask: NDArray[np.int8], refusal: NDArray[np.int64], reason: NDArray[np.object_]
 ) -> Infos:
     given = where.copy()
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,12 +65,11 @@ def read_seeds(
     return [s if m else None for s, m in zip(seeds, mask, strict=True)]
 
 
-def texts(batch: int, said: Mapping[int, str]) -> NDArray[np.str_]:
-    """(B,) strings: what is said of some envs, "" of the others."""
-    out = np.zeros(batch, f"<U{max(map(len, said.values()), default=1)}")
-    for i, text in said.items():
-        out[i] = text
-    return out
+def only(where: NDArray[np.bool_], values: NDArray[np.object_]) -> NDArray[np.object_]:
+    """A copy with None outside `where`."""
+    kept = values.copy()
+    kept[~where] = None
+    return kept
 
 
 def rows(batch: dict[str, NDArray[Any]], where: NDArray[np.bool_]) -> NDArray[np.object_]:

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from veilgym.envs.core.answers import Refusal, scoring_of
-from veilgym.envs.core.batch import Infos, check_autoreset_mode, read_reset_mask, read_seeds, rows, texts
+from veilgym.envs.core.batch import Infos, check_autoreset_mode, only, read_reset_mask, read_seeds, rows
 from veilgym.envs.core.query_env import QueryEnv
 from veilgym.envs.core.questions import ANSWERED, UNSTARTED, Questions
 from veilgym.envs.core.rendering import check_render_mode
@@ -63,7 +63,7 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         questions.seed(read_seeds(seed, mask, questions.phase == UNSTARTED, self.np_random))
         questions.begin(mask)
         self._has_begun = bool((questions.phase != UNSTARTED).all())
-        return questions.observe(), self._infos(mask, np.zeros(self.num_envs, np.int64), texts(self.num_envs, {}))
+        return questions.observe(), self._infos(mask, np.zeros(self.num_envs, np.int64), only(mask, self._no_reason()))
 
     def step(
         self, actions: NDArray[Any]
@@ -108,10 +108,11 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     def _restart(self, done: NDArray[np.bool_], infos: Infos) -> Infos:
         """Ask the next question where `done`; what belongs to the answered one goes to `final_obs` and `final_info`."""
         final_obs = rows(self._questions.observe(), done)
-        final_info = self._infos(done, np.where(done, infos["refusal"], 0), np.where(done, infos["reason"], ""))
+        final_info = self._infos(done, np.where(done, infos["refusal"], 0), only(done, infos["reason"]))
         self._questions.begin(done)
-        refusal, reason = np.where(done, 0, infos["refusal"]), np.where(done, "", infos["reason"])
-        infos = self._infos(self._everywhere, refusal, reason)
+        infos = self._infos(
+            self._everywhere, np.where(done, 0, infos["refusal"]), np.where(done, "", infos["reason"]).astype(object)
+        )
         final = {
             "final_obs": final_obs,
             "_final_obs": done.copy(),
@@ -120,7 +121,7 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         }
         return {**infos, **final}
 
-    def _infos(self, where: NDArray[np.bool_], refusal: NDArray[np.int64], reason: NDArray[np.str_]) -> Infos:
+    def _infos(self, where: NDArray[np.bool_], refusal: NDArray[np.int64], reason: NDArray[np.object_]) -> Infos:
         given = where.copy()
         infos: Infos = {"refusal": refusal, "_refusal": given, "reason": reason, "_reason": given}
         if self._scoring.entries:
@@ -133,9 +134,14 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self._require_reset("action_masks")
         return np.ones((self.num_envs, self._scoring.entries), np.bool_)
 
-    def _reasons(self, refusal: NDArray[np.int64], actions: Any) -> NDArray[np.str_]:
-        refused = np.flatnonzero(refusal).tolist()
-        return texts(self.num_envs, {i: self._scoring.explain(int(refusal[i]), actions[i]) for i in refused})
+    def _no_reason(self) -> NDArray[np.object_]:
+        return np.full(self.num_envs, "", object)
+
+    def _reasons(self, refusal: NDArray[np.int64], actions: Any) -> NDArray[np.object_]:
+        reasons = self._no_reason()
+        for i in np.flatnonzero(refusal):
+            reasons[i] = self._scoring.explain(int(refusal[i]), actions[i])
+        return reasons
 
     def _require_reset(self, method: str) -> None:
         if not self._has_begun:

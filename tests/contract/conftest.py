@@ -378,13 +378,7 @@ def env(subject: Subject) -> Iterator[gym.Env[Any, Any]]:
 
 
 def freeze(data: Any) -> Any:
-    """Nested data as a value that compares byte for byte, types and dtypes included.
-
-    Only arrays of strings compare by what they say: ours are of NumPy's type, SyncVectorEnv's hold objects, and None
-    for an env of which nothing is said.
-    """
-    if isinstance(data, np.ndarray) and any(isinstance(element, str) for element in data.flat):
-        return "text", data.shape, [str(element or "") for element in data.flat]
+    """Nested data as a value that compares byte for byte, types and dtypes included."""
     if isinstance(data, np.ndarray) and data.dtype != object:
         return str(data.dtype), data.shape, data.tobytes()
     if isinstance(data, np.ndarray):
