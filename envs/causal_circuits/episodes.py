@@ -167,8 +167,8 @@ def _pack(mechanism: Mechanism, task: Task) -> tuple[NDArray[Any], ...]:
     """The arrays of a task, in the order in which the kernels unpack them.
 
     Returns:
-        wiring, bounds (2, K), outputs, clamps (N, R + Q), noise and scale (2, O), cost and most replicates (2, E),
-        and (N, Q FEW) the clamps of a few submissions, where lane j of query q is q FEW + j.
+        wiring, bounds (2, K), outputs, clamps (N, R + Q), noise and scale (2, O), (3, E) cost, most replicates and
+        whether it may be run first, and (N, Q FEW) the clamps of a few submissions, where lane j of query q is q FEW + j.
     """
     return (
         mechanism.wiring,
@@ -176,9 +176,14 @@ def _pack(mechanism: Mechanism, task: Task) -> tuple[NDArray[Any], ...]:
         mechanism.outputs,
         np.concatenate([mechanism.measured, mechanism.predicted], axis=1),
         np.stack([mechanism.noise_std, mechanism.scale]),
-        terms_of(task),
+        _terms(task),
         np.repeat(mechanism.predicted, FEW, axis=1),
     )
+
+
+def _terms(task: Task) -> NDArray[np.int64]:
+    cost, most = terms_of(task)
+    return np.stack([cost, most, (most > 0) & (cost <= task.budget)])
 
 
 def _scratch(task: Task, lanes: int) -> tuple[NDArray[Any], ...]:
@@ -363,6 +368,8 @@ def _judge(terms, tile, rules, i, request):  # type: ignore[no-untyped-def]
 def _accept(tile, prediction, which, count, refusal):  # type: ignore[no-untyped-def]
     """Keep the predictions of the `count` listed episodes and end these; refuse and unlist those that are not finite.
 
+    Only the submission of an episode that is over counts, so one that is refused overwrites nothing of worth.
+
     They are checked here, and not as they are listed, because in a short loop the processor fetches many rows at once.
     """
     phase, submissions, action_mask = tile[3], tile[5], tile[9]
@@ -371,10 +378,9 @@ def _accept(tile, prediction, which, count, refusal):  # type: ignore[no-untyped
         i = which[j]
         is_finite = True
         for cell in range(prediction.shape[1]):
+            submissions[i, cell] = prediction[i, cell]
             is_finite &= np.isfinite(prediction[i, cell])
         if is_finite:
-            for cell in range(prediction.shape[1]):
-                submissions[i, cell] = prediction[i, cell]
             for e in range(action_mask.shape[1] - 1):
                 action_mask[i, e] = 0
             phase[i] = TERMINATED
@@ -399,7 +405,7 @@ def _begin(bounds, terms, tile, outcome, which, count, budget, words):  # type: 
         replicates[i] = 0
         credits_left[i, 0] = budget
         for e in range(submit):
-            action_mask[i, e] = (terms[1, e] > 0) & (terms[0, e] <= budget)
+            action_mask[i, e] = terms[2, e]
         action_mask[i, submit] = 1
     draw_coefficients(bounds, sequence, which, count, words, coefficients)
 
