@@ -168,7 +168,7 @@ def _pack(mechanism: Mechanism, task: Task) -> tuple[NDArray[Any], ...]:
 
     Returns:
         wiring, bounds (2, K), outputs, clamps (N, R + Q), noise and scale (2, O), (3, E) cost, most replicates and
-        whether it may be run first, and (N, Q FEW) the clamps of a few submissions, where lane j of query q is q FEW + j.
+        whether it may be run first, and (N, Q FEW) the clamps of a few submissions: lane j of query q is q FEW + j.
     """
     return (
         mechanism.wiring,

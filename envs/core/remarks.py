@@ -26,14 +26,16 @@ _RECORDS = frozenset(
 )
 _NUMBERED = frozenset(split("difficulty cases entries records histories events notes"))
 _COUNTED = frozenset(split("of which exactly single only word words line outcomes options answers labels possible"))
-_POINTING = dict.fromkeys(split("this these above below last least other"), _RECORDS)
+_POINTING = dict.fromkeys(split("this these above below least other"), _RECORDS)
+_POINTING |= {"last": frozenset(split("event events step line")), "letters": frozenset(["capital"])}
 _POINTING |= {"that": _RECORDS | {"line"}, **dict.fromkeys(("one", "two"), _COUNTED)}
 _OPEN = frozenset(split("which what whether"))
 _AUXILIARIES = frozenset(split("is are was were does do did has have will would can could"))
 _STATING = _AUXILIARIES | {"holds", "so"}
 _IS_SO = ("is it so", "is this so")
 # By these a question says what it takes for granted.
-_GRANTING = frozenset(split("there here as if given since so because while"))
+_GRANTING = frozenset(split("there here as if given since so because while still"))
+_LEADING = ("negation", "hidden", "rounding", "ending", "outcome")
 
 
 def sentences_of(tokens: Sequence[Token]) -> Iterator[list[Token]]:
@@ -62,7 +64,8 @@ def check_remark(tokens: Sequence[Token], report: Report, said: Code, meanings: 
     """
     for sentence in sentences_of(tokens):
         for token, allowed in _permitted(sentence, meanings):
-            if not _is_allowed(token, allowed) or (is_asked(sentence) and has(token, "negation")):
+            leads = is_asked(sentence) and allowed is None and any(has(token, name) for name in _LEADING)
+            if leads or not _is_allowed(token, allowed):
                 code = Code.WORDING_UNKNOWN if token.kind in ("word", "mark") else said
                 report(code, f"{token.text!r} in {words_of(sentence)!r} is no wording for a remark")
         _check_pointing(sentence, report, said)
@@ -88,10 +91,11 @@ def _permitted(
     parts = _parts(sentence)
     words = {word for token in sentence for word in token.text.split()}
     before = REMARK | _POINTING.keys()
-    if words & _OPEN or "two" in words or len(parts) > 1 or _begins_to_ask(sentence):
-        before = before | ASKING
+    asks = bool(words & _OPEN) or len(parts) > 1 or _begins_to_ask(sentence)
+    if asks or "two" in words:
+        before = before | (ASKING if is_asked(sentence) or "two" in words else ASKING - _GRANTING)
     # A question that offers no option may speak of what the records speak of.
-    around = None if is_asked(sentence) and len(parts) == 1 and before > REMARK | _POINTING.keys() else before
+    around = None if is_asked(sentence) and len(parts) == 1 and asks else before
     told = None if meanings is None else _MEANS.union(meanings)
     for number, (label, part) in enumerate(parts):
         is_last = number == len(parts) - 1
@@ -169,6 +173,8 @@ def _check_stating(sentence: Sequence[Token], report: Report, said: Code) -> Non
             report(said, f"{text!r} may state more than it asks")
         elif is_asked(sentence) and not label and granting and not text.startswith(_IS_SO):
             report(said, f"{granting[0]!r} in {text!r} takes something for granted")
+    if len(parts) == 1 and sum(len(token.text.split()) for token in sentence if not _is_mark(token)) < 2:
+        report(said, f"{words_of(sentence)!r} says nothing of how to reply")
     if len(parts) == 2 and not _are_told(parts):
         report(said, f"an option alone in {words_of(sentence)!r}")
 

@@ -37,34 +37,34 @@ CLAIMS = {
 ORDINARY = frozenset(
     split(
         """
-        a action actions activities activity after again all also altogether an and answer answers applied apply
-        applying are as at attempt attempts attribute attributes bakery band base based baseline batch batches be been
-        being booked booking both by can carried carry case cases chart check checked checks choose clerk combination
-        combinations combined come comes completion condition conditions configuration consider consignment
-        consignments consist consisted consists contain contained count counted counts cycle cycles data day days
-        decide describe describes details determined device did difficulty do does done during each either end ended
-        ending ends entries entry event events every evidence exactly examine examined execute executed executes
-        executing expect experiment experiments factory farm find finding findings finds fix fixed fixing follow
-        followed following follows for form found from garden give given go goes going grey group groups had handle
-        handled handling has have having he her here his histories history hold hospital i in include included
-        includes inspect inspected inspects instance instances into is it item items its judge keeper kind kitchen
-        laboratory last least ledger less level levels likely line lines list listed lists log machine made make makes
-        mark marked means meanwhile measure measured more museum name named names new next note notebook noted notes
-        now number numbers nurse observe observed observer observes of office on once one only onto operation
-        operations operator or order ordered our out outcome outcomes over overall page parameter parameters part
-        particular particulars patient patients people per perform performed performs person place plan planned please
-        position possible predict prepared procedure procedures proceed proceeded process product products protocol
-        put question read reading readings reads record recorded records reply report reported reports respectively
-        result results round rounds routine row run running runs same sample samples say scenario schedule see seen
-        send sent sequence series session sessions set sets setting settings settle setup she ship shipment shipments
-        show showed shown shows sign similarly single situation so specifically specimen specimens staff stand stands
-        start started starts state step steps still studio subject subjects such sum summarise summarises summary sums
-        suppose system table tag take taken takes taking task tasks team tell test tested tests than that the theatre
-        their them then there these theta they think this those through throughout time times to together told total
-        totals treat treated treatment treatments trial trials tried tries try two type under undergo undergoes
-        undergone underwent until up upon us use used uses using value values via visit visits ward was way we were
-        what when where whether which while who whom whose will with within word work worker workshop would write
-        written yellow yet you your
+        a action actions activities activity after again all also altogether an and another answer answers applied
+        apply applying are as at attempt attempts attribute attributes bakery band base based baseline batch batches
+        be been being booked booking both by can carried carry case cases chart check checked checks choose clerk
+        combination combinations combined come comes completion condition conditions configuration consider
+        consignment consignments consist consisted consists contain contained count counted counts cycle cycles data
+        day days decide describe describes details determined device did difficulty do does done during each either
+        end ended ending ends entries entry event events every evidence exactly examine examined execute executed
+        executes executing expect experiment experiments factory farm find finding findings finds fix fixed fixing
+        follow followed following follows for form found fresh from garden give given go goes going grey group groups
+        had handle handled handling has have having he held her here his histories history hold holding hospital i in
+        include included includes inspect inspected inspects instance instances into is it item items its judge keep
+        keeper keeping kept kind kitchen laboratory last least ledger less level levels likely line lines list listed
+        lists log machine made make makes mark marked means meanwhile measure measured more museum name named names
+        new next note notebook noted notes now number numbers nurse observe observed observer observes of office on
+        once one only onto operation operations operator or order ordered our out outcome outcomes over overall page
+        parameter parameters part particular particulars patient patients people per perform performed performs person
+        place plan planned please position possible predict prepared procedure procedures proceed proceeded process
+        product products protocol put question read reading readings reads record recorded records reply report
+        reported reports respectively result results round rounds routine row run running runs same sample samples say
+        scenario schedule see seen send sent sequence series session sessions set sets setting settings settle setup
+        she ship shipment shipments show showed shown shows sign similarly single situation so specifically specimen
+        specimens staff stand stands start started starts state step steps still studio subject subjects such sum
+        summarise summarises summary sums suppose system table tag take taken takes taking task tasks team tell test
+        tested tests than that the theatre their them then there these theta they think this those through throughout
+        time times to together told total totals treat treated treatment treatments trial trials tried tries try two
+        type under undergo undergoes undergone underwent until up upon us use used uses using value values via visit
+        visits ward was way we were what when where whether which while who whom whose will with within word work
+        worker workshop would write written yellow yet you your
         """
     )
 )
@@ -73,15 +73,15 @@ ORDINARY = frozenset(
 REMARK = frozenset(
     split(
         """
-        a after all allowed an and answer answering answers as at base based be begin between both by capital capitals
-        careful carefully case cases choice choose close combine combined consider data decide describe described
-        describes determine difficulty either end entries entry event events every evidence exact exactly examine
-        explain finally finish following for form format from give given have histories history in information into
-        judge just keep label labels letter letters likely line lines list log look more must name note notebook notes
-        now number of on one only option options or order out outcome outcomes output over pick please possible
-        predict probable question questions read reader reason reasoning record records reply report respond response
-        result results return say select settle should simply single state statement step steps tell the then think
-        through time to trial trials two use with word words work write you your
+        a after all allowed an and answer answering answers as at base based be before between both by capital
+        capitals careful carefully case cases choice choose close combine combined conclude consider data decide
+        describe described describes determine difficulty either end entries entry event events every evidence exact
+        exactly examine explain final finally finish following for form format from give given have histories history
+        in information into judge just keep label labels letters likely line lines list log look more must name note
+        notebook notes now number of on one only option options or order outcome outcomes output over own pick please
+        possible predict probable question questions read reader reason reasoning record records reply report respond
+        response result results return say select settle should simply single state statement step steps take tell the
+        then think through time to trial trials two use with word words work write you your
         """
     )
 )

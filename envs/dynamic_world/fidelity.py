@@ -76,7 +76,7 @@ _CLASSES = {
     "time": "step|time|day|hour|minute|tick|moment|t|at step|at time|on day|as of step|as of time|by step|by time",
     "ending": "no longer|ceased|stopped being|resigned|expelled|removed|former|disconnected|unlinked|dissolved|"
     "revoked|cancelled|withdrawn|withdrew|almost|quit|until|back|returned|returns|was reset|long ago|ex|"
-    "stops being|dropped out",
+    "stops being|dropped out|ended|ends|ending|expired|lapsed|soon",
     # What may stand between the names beside the words above.
     "plain": "and|is|are|has|be|been|being|that|by|of|with|then|next|here|round|out|lies|found|"
     "noted|seen|judged|ranked|recorded|reported|reports|stands|marked|observed|declared|test|decided|turns|"
@@ -94,6 +94,21 @@ _MEANINGS = frozenset(
     split(
         "a an and as at by case does hold holds if in is it mean means not of otherwise so that the then this time to "
         "true was when statement question asked answer"
+    )
+)
+# What our own prose has on lines of records beside what every family may say.
+_SCENERY = frozenset(
+    split(
+        "sealed active changes changed signal box wrote harbour master compared settled doctor saw definition owners "
+        "agreed inspection radio room balance confirmed turned since"
+    )
+)
+# By these a line before the records could speak of the question, and the question of what is recorded of it.
+_OF_QUESTION = frozenset(split("question statement last final end query answer reply conclusion guess"))
+_FINDING = frozenset(
+    split(
+        "show shows shown see seen find finds found report reports reported recorded evidence are there so while told "
+        "observer"
     )
 )
 _DENYING = frozenset(split("not otherwise false"))
@@ -159,8 +174,10 @@ def check(payload: WorldPayload, text: str, names: Mapping[str, str]) -> list[Fa
         for tokens in after:
             faults += _check_remark(tokens, options) if tokens is not asked else ()
     other = [tokens for _, tokens in page.other if tokens is not asked]
-    for tokens in other:
-        faults += _check_other(tokens, payload.query)
+    for is_after, tokens in page.other:
+        if tokens is not asked:
+            faults += _check_other(tokens, payload.query)
+            faults += _check_introduction(tokens, options) if not is_after else ()
     faults += check_options((options[0], options[1]), asked or [], other, QUERY)
     places = {name: place for place, name in enumerate(ids)}
     return sorted(page.faults + faults, key=lambda fault: places.get(fault.id, len(ids)))
@@ -170,6 +187,13 @@ def _check_record(record: Observation | WorldEvent, tokens: list[Token], faults:
     """Check the line of a fact or an event; return whether it states the time."""
     report = reporter(faults, record.id)
     check_wording(tokens, report, _WORDING)
+    check_known(tokens, report, _SCENERY)
+    for sentence in sentences_of(tokens):
+        is_time = all(
+            token.kind in ("number", "mark") or has(token, "time") or token.text == "at" for token in sentence
+        )
+        if not is_time and not any(token.kind == "name" for token in sentence):
+            report(Code.WORDING_UNKNOWN, f"{words_of(sentence)!r} names nothing")
     if any(has(token, "question") for token in tokens):
         report(Code.RELATION_MISSING, "the line asks something")
     for token in tokens:
@@ -418,16 +442,19 @@ def _check_query(
 ) -> list[Fault]:
     faults: list[Fault] = []
     report = reporter(faults, QUERY)
-    check_wording(tokens, report, _QUERY_WORDING)
     sentences = list(sentences_of(tokens))
-    last = max((i for i, sentence in enumerate(sentences) if any(t.kind == "name" for t in sentence)), default=0)
-    for place, sentence in enumerate(sentences):
-        if place <= last:
-            check_known(sentence, report)
-        else:
+    last = max((i for i, found in enumerate(sentences) if any(token.kind == "name" for token in found)), default=-1)
+    for sentence in sentences:
+        if not any(token.kind == "name" for token in sentence) and words_of(sentence) != "question :":
             _check_remark_words(sentence, options, report)
+    told = [token for sentence in sentences[: last + 1] for token in sentence]
+    check_wording(told, report, _QUERY_WORDING)
+    check_known(told, report)
+    for token in told:
+        if not has(token, "question") and _FINDING.intersection(token.text.split()) and token.kind != "name":
+            report(Code.QUERY_ASSERTED, f"{token.text!r} in the question")
     if _check_participants(query.arguments, tokens, report):
-        _check_kind(query.predicate, tokens, report)
+        _check_kind(query.predicate, told, report)
         _check_direction(query.predicate, *query.arguments, tokens, report)
     _check_option_words(tokens, options, report)
     for token in tokens:
@@ -463,6 +490,21 @@ def _check_option_words(tokens: Sequence[Token], options: Sequence[str], report:
     for token in tokens:
         if token.kind != "label" and token.text.upper() in options:
             report(Code.ANSWER_GIVEN, f"{token.text!r} in {words_of(tokens)!r} is no label; labels keep their capitals")
+
+
+def _check_introduction(tokens: Sequence[Token], options: Sequence[str]) -> list[Fault]:
+    """Check a line before the records: it may explain words, but say nothing of the question or of its options."""
+    faults: list[Fault] = []
+    report = reporter(faults, "")
+    _check_option_words(tokens, options, report)
+    for sentence in sentences_of(tokens):
+        if any(token.kind == "label" for token in sentence):
+            _check_remark_words(sentence, options, report)
+        elif not any(token.kind == "name" for token in sentence):
+            for token in sentence:
+                if token.kind in ("word", "phrase") and _OF_QUESTION.intersection(token.text.split()):
+                    report(Code.ANSWER_GIVEN, f"{token.text!r} in {words_of(sentence)!r}, before what is recorded")
+    return faults
 
 
 def _check_other(tokens: list[Token], query: Query) -> Iterator[Fault]:

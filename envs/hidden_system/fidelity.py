@@ -54,7 +54,8 @@ _LEXICON = lexicon_of(_CLASSES)
 _REFERRING = frozenset(
     split(
         "it they them he she there here so sign band tag theta grey yellow record outcome outcomes result results "
-        "finding findings see seen find finds found show shows shown observe observes observed expect note notes noted"
+        "finding findings see seen find finds found show shows shown observe observes observed expect note notes noted "
+        "likely end ends ended ending same again more once"
     )
 )
 # The words of a sentence which says that this is not known.
@@ -64,6 +65,10 @@ _WITHHELD = frozenset(
         "result run trial patient consignment sample"
     )
 )
+# A history has been, once.
+_UNREAL = frozenset(split("suppose think expect predict plan planned likely will again when"))
+# A record by its place, as an introduction may name that of the query.
+_RECORDS = frozenset(split("entry case line note trial run record patient consignment one sample question"))
 # What a sentence begins with that says how to reply.
 _REQUESTS = frozenset(
     split(
@@ -123,6 +128,9 @@ def _check_case(case: BehaviorCase, tokens: list[Token], payload: BehaviorPayloa
     levels = _check_settings(case, tokens, payload, report)
     _check_events(case, tokens, payload, report)
     check_known(tokens, report)
+    for token in tokens:
+        if token.text in _UNREAL:
+            report(Code.HEDGED, f"{token.text!r} in a history")
     rest = [(place, token) for place, token in enumerate(tokens) if token.kind in ("number", "label")]
     _check_counts(case, tokens, [(place, token) for place, token in rest if place not in levels], report)
     for token in tokens:
@@ -269,11 +277,14 @@ def _check_query(
 ) -> list[Fault]:
     faults: list[Fault] = []
     report = reporter(faults, case.id)
-    check_wording(tokens, report, _QUERY_WORDING)
+    sentences = list(sentences_of(tokens))
+    last = max((i for i, found in enumerate(sentences) if any(token.kind == "name" for token in found)), default=-1)
+    told = [token for sentence in sentences[: last + 1] for token in sentence]
+    check_wording(told, report, _QUERY_WORDING)
     levels = _check_settings(case, tokens, payload, report)
     _check_events(case, tokens, payload, report)
-    check_known(tokens, report)
-    for sentence in sentences_of(tokens):
+    check_known(told, report)
+    for sentence in sentences:
         _check_silence(sentence, report)
     for place, token in enumerate(tokens):
         if token.kind == "number" and place not in levels:
@@ -325,7 +336,7 @@ def _check_other(
     if is_after:
         check_remark(tokens, report, Code.ANSWER_GIVEN)
     else:
-        if events or (tokens[0].text in _PRONOUNS and len(tokens) <= _SHORT):
+        if named or (tokens[0].text in _PRONOUNS and len(tokens) <= _SHORT):
             check_known(
                 tokens, report, {word for name in payload.answer_options for word in split(names.get(name, name))}
             )
@@ -355,12 +366,19 @@ def _check_other(
 def _check_introduction(sentence: Sequence[Token], report: Report) -> None:
     """Check a sentence before the query: it may say how a trial begins, not how one ends or is likely to end."""
     asks = any(has(token, "question") for token in sentence)
+    said = [token for token in sentence if has(token, "outcome")]
     begins = any(has(token, "initial") for token in sentence) and not any(has(token, "last") for token in sentence)
+    for token in said[1:] if begins else said:
+        report(Code.ANSWER_GIVEN, f"{token.text!r} in {words_of(sentence)!r}")
+    for token, following in pairwise(sentence):
+        is_of_query = token.text in ("last", "the last", "final") and following.text in _RECORDS
+        if is_of_query and not asks and not any(has(other, "negation") for other in sentence):
+            report(Code.ANSWER_GIVEN, f"'{token.text} {following.text}' in {words_of(sentence)!r}, which asks nothing")
     for token in sentence:
-        if has(token, "outcome") and not begins:
-            report(Code.ANSWER_GIVEN, f"{token.text!r} in {words_of(sentence)!r}")
-        elif has(token, "probability") and not asks:
+        if has(token, "probability") and not asks:
             report(Code.PROBABILITY_GIVEN, f"{token.text!r} in {words_of(sentence)!r}")
+        elif has(token, "law") or has(token, "rounding"):
+            report(Code.LAW_CLAIMED, f"{token.text!r} in {words_of(sentence)!r}")
 
 
 def _check_legend(tokens: list[Token], payload: BehaviorPayload, report: Report) -> set[int]:

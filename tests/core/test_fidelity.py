@@ -735,6 +735,13 @@ REMARKS += [
     "The records show so.",
     "Reply with the longer word.",
 ]
+REMARKS += [
+    "Out.",
+    "Begin the answer with an A.",
+    "Reply as in the last case.",
+    "Does it still hold?",
+    "Is it not there?",
+]
 REMARKS += ["Choose the other.", "Answer: the last of them.", "The question settles it.", "Number 2."]
 
 
@@ -780,6 +787,75 @@ def tell_the_outcome_before_the_cases(case: Case) -> Mutated:
     return case.add(case.choose(said), min(case.places.values())), {Code.ANSWER_GIVEN, Code.PROBABILITY_GIVEN}
 
 
+INTRODUCTIONS = {
+    SYSTEMS: [
+        "In the last entry the sign stays.",
+        "At the start of every run the band is absent, and it is present after it.",
+        "A positive outcome is likely.",
+        "Whenever the sum of two settings is high the sign appears.",
+        "The sign is seen in the final run.",
+        "Answer with the word of the first entry.",
+        "Reply: absent.",
+    ],
+    WORLDS: [
+        "YES is more likely than NO.",
+        "Pick YES, not NO.",
+        "Say yes.",
+        "The statement at the end is false.",
+        "The statement asked about is true.",
+        "The question at the end has a positive reply.",
+        "In the end it still holds.",
+    ],
+}
+
+
+@mutation(BOTH)
+def speak_of_the_query_before_the_records(case: Case) -> Mutated:
+    codes = {Code.ANSWER_GIVEN, Code.QUERY_ASSERTED, Code.PROBABILITY_GIVEN, Code.LAW_CLAIMED, Code.WORDING_UNKNOWN}
+    return case.add(case.choose(INTRODUCTIONS[case.family]), min(case.places.values())), codes
+
+
+@mutation(WORLDS)
+def add_a_sentence_to_a_record(case: Case) -> Mutated:
+    name = case.pick()
+    said = ["It was only for a day.", "That ended soon.", "It changed afterwards.", "This decides the question."]
+    said += ["It stays so to the last.", "As asked.", "Remember it."]
+    return case.put(name, f"{case.body(name)} {case.choose(said)}"), {Code.WORDING_UNKNOWN}
+
+
+@mutation(WORLDS)
+def grant_the_question_within_it(case: Case) -> Mutated:
+    line = case.lines[case.query_line]
+    said = ["It ended.", "The last event ended it.", "So it was, and so it is.", "Reports say they are:"]
+    within = [
+        ", as all the records show it is?",
+        ", as the entries show?",
+        ", or has it ended?",
+        ", as it is recorded?",
+    ]
+    codes = {Code.QUERY_ASSERTED, Code.NEGATED, Code.WORDING_UNKNOWN}
+    if case.rng.random() < 0.5:
+        return case.with_line(case.query_line, re.sub("^Question:", f"Question: {case.choose(said)}", line)), codes
+    return case.with_line(case.query_line, line.replace("?", case.choose(within), 1)), codes
+
+
+@mutation(SYSTEMS)
+def take_a_history_for_a_plan(case: Case) -> Mutated:
+    name = case.pick()
+    lead = case.choose(["Suppose that", "Think:", "As we expect,", "As planned again,", "When told to,"])
+    return case.put(name, f"{lead} {case.body(name)}"), {Code.HEDGED}
+
+
+@mutation(SYSTEMS)
+def repeat_the_last_step_of_the_query(case: Case) -> Mutated:
+    called = case.names[case.payload.query_case.events[-1]]
+    more = case.choose(["again", "once more", "ending the same", "as likely"])
+    line = re.sub(
+        rf"\b{re.escape(called)}\b(?!.*\b{re.escape(called)}\b)", f"\\g<0> {more}", case.lines[case.query_line]
+    )
+    return case.with_line(case.query_line, line), {Code.QUERY_ASSERTED}
+
+
 @mutation(SYSTEMS)
 def tell_different_meanings(case: Case) -> Mutated:
     one, other = case.payload.answer_options
@@ -810,6 +886,9 @@ FAITHFUL_OF_BOTH = [
     "Explain your reasoning step by step, and then choose between {0} and {1}.",
     "The two possible answers are {0} and {1}.",
     "({0}/{1})",
+    "Select one: {0} / {1}.",
+    "Reply in one line.",
+    "Use only the information above.",
     "Is it {0} or {1}?",
     "Options: {0}, {1}",
     'Give your answer as "{0}" or "{1}", in capital letters.',
@@ -822,12 +901,26 @@ FAITHFUL_OF_BOTH = [
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_remark_may_say_how_to_reply(family: str) -> None:
     for payload, rendering in renderings(family)[:4]:
+        case = Case(family, payload, rendering, np.random.default_rng(3))
         for remark in [*FAITHFUL[family], *FAITHFUL_OF_BOTH]:
-            text = f"{rendering.text}\n{remark.format(*payload.answer_options)}"
-            assert SPECIAL[family][0](payload, text, rendering.names) == [], remark
+            said = remark.format(*payload.answer_options)
+            asked = f"{case.lines[case.query_line]} {said}"
+            for text in (f"{rendering.text}\n{said}", case.with_line(case.query_line, asked)):
+                assert SPECIAL[family][0](payload, text, rendering.names) == [], remark
 
 
-LEADS = ["Similarly,", "Specifically,", "Altogether,", "Meanwhile,", "Details:", "Setup:", "Data:", "Once more:"]
+LEADS = [
+    "On a fresh sample each time,",
+    "In another group:",
+    "Similarly,",
+    "Specifically,",
+    "Altogether,",
+    "Meanwhile,",
+    "Details:",
+    "Setup:",
+    "Data:",
+    "Once more:",
+]
 
 
 def test_a_case_may_begin_with_an_ordinary_word() -> None:

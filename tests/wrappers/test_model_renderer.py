@@ -250,7 +250,7 @@ REAL = [
     (
         "V00049: step 99, blue harp is entirely separate from blue rope.",
         "V00049: step 99, red stone fell off from red stone to red harp.",
-        {Code.PARTICIPANT_MISSING, Code.PARTICIPANT_EXTRA},
+        {Code.PARTICIPANT_MISSING, Code.PARTICIPANT_EXTRA, Code.WORDING_UNKNOWN},
     ),
 ]
 
