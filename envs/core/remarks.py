@@ -25,9 +25,13 @@ _RECORDS = frozenset(
     )
 )
 _NUMBERED = frozenset(split("difficulty cases entries records histories events notes"))
-_COUNTED = frozenset(split("of which exactly single only word words line outcomes options answers labels possible"))
-_POINTING = dict.fromkeys(split("this these above below least other"), _RECORDS)
-_POINTING |= {"last": frozenset(split("event events step line")), "letters": frozenset(["capital"])}
+_COUNTED = frozenset(split("of single only word words line outcomes options answers labels possible"))
+_POINTING = dict.fromkeys(split("these above below least other"), _RECORDS)
+_POINTING |= {
+    "this": frozenset(split("form format order question")),
+    "last": frozenset(split("event events step line")),
+    "letters": frozenset(["capital"]),
+}
 _POINTING |= {"that": _RECORDS | {"line"}, **dict.fromkeys(("one", "two"), _COUNTED)}
 _OPEN = frozenset(split("which what whether"))
 _AUXILIARIES = frozenset(split("is are was were does do did has have will would can could"))
@@ -153,7 +157,11 @@ def _check_pointing(sentence: Sequence[Token], report: Report, said: Code) -> No
         return
     words = [word for token in sentence for word in ([token.text] if token.kind == "name" else token.text.split())]
     for place, word in enumerate(words):
-        beside = {*words[max(0, place - 1) : place], *words[place + 1 : place + 2]}
+        before, beside = words[max(0, place - 1) : place], {*words[place + 1 : place + 2]}
+        if word not in ("one", "two"):
+            beside.update(before)
+        elif before in (["which"], ["exactly"]):
+            continue
         is_counted = word in ("one", "two") and len(parts) > 1
         if word in _POINTING and not is_counted and not beside & _POINTING[word]:
             report(said, f"{word!r} in {words_of(sentence)!r} may point at an option")

@@ -103,6 +103,16 @@ _SCENERY = frozenset(
         "agreed inspection radio room balance confirmed turned since"
     )
 )
+# Of introductions alone.
+_INTRODUCING = frozenset(
+    split(
+        "balance began begins begun bench benches beside bond book boxes cabinet cabinets call carries class classes "
+        "collection counter counters entities everything first fleet fleets flies further gauge gauges happened higher "
+        "how initial larger ledgers logged lower marks node nodes observations opened other port ports rank ranking "
+        "ranks reference regions register registers s scale share shipping signals since smaller tells things urgency vessel "
+        "vessels wards zone zones"
+    )
+)
 # By these a line before the records could speak of the question, and the question of what is recorded of it.
 _OF_QUESTION = frozenset(split("question statement last final end query answer reply conclusion guess"))
 _FINDING = frozenset(
@@ -501,6 +511,7 @@ def _check_introduction(tokens: Sequence[Token], options: Sequence[str]) -> list
         if any(token.kind == "label" for token in sentence):
             _check_remark_words(sentence, options, report)
         elif not any(token.kind == "name" for token in sentence):
+            check_known(sentence, report, _INTRODUCING)
             for token in sentence:
                 if token.kind in ("word", "phrase") and _OF_QUESTION.intersection(token.text.split()):
                     report(Code.ANSWER_GIVEN, f"{token.text!r} in {words_of(sentence)!r}, before what is recorded")

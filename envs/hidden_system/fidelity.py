@@ -69,16 +69,20 @@ _WITHHELD = frozenset(
 _UNREAL = frozenset(split("suppose think expect predict plan planned likely will again when"))
 # A record by its place, as an introduction may name that of the query.
 _RECORDS = frozenset(split("entry case line note trial run record patient consignment one sample question"))
+# Of introductions alone.
+_INTRODUCING = frozenset(
+    split("admitted affect affects alike change copy examines other pages repeated shipping stay whole")
+)
+# What comes of a trial.
+_COMING = frozenset(split("sign band tag theta outcome outcomes result results trace record"))
 # What a sentence begins with that says how to reply.
 _REQUESTS = frozenset(
     split(
         "choose pick select go take say reply answer respond expect predict state give write end tell think note please"
     )
 )
-_PRONOUNS = ("it", "this", "that", "these", "those", "they", "he", "she")
 _QUERY_WORDING = {k: v for k, v in EVIDENCE_WORDING.items() if k not in ("probability", "answer", "hedge")}
 _TO_LEVEL, _TO_TRIALS = 4, 3  # how many words may stand between
-_SHORT = 6  # tokens of a line that is a remark, not an introduction
 
 
 def check(payload: BehaviorPayload, text: str, names: Mapping[str, str]) -> list[Fault]:
@@ -336,10 +340,6 @@ def _check_other(
     if is_after:
         check_remark(tokens, report, Code.ANSWER_GIVEN)
     else:
-        if named or (tokens[0].text in _PRONOUNS and len(tokens) <= _SHORT):
-            check_known(
-                tokens, report, {word for name in payload.answer_options for word in split(names.get(name, name))}
-            )
         for sentence in sentences_of(tokens):
             if any(token.kind == "label" for token in sentence) or sentence[0].text in _REQUESTS:
                 check_remark(sentence, report, Code.ANSWER_GIVEN)
@@ -365,6 +365,7 @@ def _check_other(
 
 def _check_introduction(sentence: Sequence[Token], report: Report) -> None:
     """Check a sentence before the query: it may say how a trial begins, not how one ends or is likely to end."""
+    check_known(sentence, report, _INTRODUCING)
     asks = any(has(token, "question") for token in sentence)
     said = [token for token in sentence if has(token, "outcome")]
     begins = any(has(token, "initial") for token in sentence) and not any(has(token, "last") for token in sentence)
@@ -374,6 +375,8 @@ def _check_introduction(sentence: Sequence[Token], report: Report) -> None:
         is_of_query = token.text in ("last", "the last", "final") and following.text in _RECORDS
         if is_of_query and not asks and not any(has(other, "negation") for other in sentence):
             report(Code.ANSWER_GIVEN, f"'{token.text} {following.text}' in {words_of(sentence)!r}, which asks nothing")
+        if token.text in _COMING and not asks and not begins:
+            report(Code.ANSWER_GIVEN, f"{token.text!r} in {words_of(sentence)!r}, which asks nothing")
     for token in sentence:
         if has(token, "probability") and not asks:
             report(Code.PROBABILITY_GIVEN, f"{token.text!r} in {words_of(sentence)!r}")

@@ -738,7 +738,8 @@ REMARKS += [
 REMARKS += [
     "Out.",
     "Begin the answer with an A.",
-    "Reply as in the last case.",
+    "Reply as in this record.",
+    "Answer with the word in line one.",
     "Does it still hold?",
     "Is it not there?",
 ]
@@ -796,6 +797,9 @@ INTRODUCTIONS = {
         "The sign is seen in the final run.",
         "Answer with the word of the first entry.",
         "Reply: absent.",
+        "The sign tends to appear at the end.",
+        "Only the first setting matters.",
+        "A positive outcome is common.",
     ],
     WORLDS: [
         "YES is more likely than NO.",
@@ -805,6 +809,7 @@ INTRODUCTIONS = {
         "The statement asked about is true.",
         "The question at the end has a positive reply.",
         "In the end it still holds.",
+        "Events late in the record undo the early ones.",
     ],
 }
 
