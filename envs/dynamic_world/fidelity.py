@@ -109,8 +109,8 @@ _INTRODUCING = frozenset(
         "balance began begins begun bench benches beside bond book boxes cabinet cabinets call carries class classes "
         "collection counter counters entities everything first fleet fleets flies further gauge gauges happened higher "
         "how initial larger ledgers logged lower marks node nodes observations opened other port ports rank ranking "
-        "ranks reference regions register registers s scale share shipping signals since smaller tells things urgency vessel "
-        "vessels wards zone zones"
+        "ranks reference regions register registers s scale share shipping signals since smaller tells things urgency "
+        "vessel vessels wards zone zones"
     )
 )
 # By these a line before the records could speak of the question, and the question of what is recorded of it.
