@@ -368,9 +368,8 @@ def _judge(terms, tile, rules, i, request):  # type: ignore[no-untyped-def]
 def _accept(tile, prediction, which, count, refusal):  # type: ignore[no-untyped-def]
     """Keep the predictions of the `count` listed episodes and end these; refuse and unlist those that are not finite.
 
-    Only the submission of an episode that is over counts, so one that is refused overwrites nothing of worth.
-
     They are checked here, and not as they are listed, because in a short loop the processor fetches many rows at once.
+    Only the submission of an episode that is over counts, so one that is refused overwrites nothing of worth.
     """
     phase, submissions, action_mask = tile[3], tile[5], tile[9]
     accepted = 0

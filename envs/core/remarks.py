@@ -9,36 +9,39 @@ from collections.abc import Collection, Iterator, Sequence
 
 from veilgym.envs.core.fidelity import Code, Fault, Report, words_of
 from veilgym.envs.core.vocabulary import ASKING, REMARK
-from veilgym.envs.core.wording import Token, has, split
+from veilgym.envs.core.wording import Token, has, word_set
+
+_Parts = list[tuple[str, list[Token]]]  # by the labels of a sentence, as `_parts` returns them
 
 _ENDS = (".", "?", "!")
 _QUOTES = "\"'\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}\N{LEFT SINGLE QUOTATION MARK}"
 _MARKS = frozenset(f".,:;?()[]*_`/|-=\N{EN DASH}\N{EM DASH}{_QUOTES}")
 # Between two options that are offered; after one whose meaning is told.
-_JOINING = frozenset(split("or and either answer reply respond with the word"))
-_MEANS = frozenset(split("means mean if when for stands says that otherwise : = - \N{EN DASH} \N{EM DASH}"))
+_JOINING = word_set("or and either answer reply respond with the word")
+_MEANS = word_set("means mean if when for stands says that otherwise : = - \N{EN DASH} \N{EM DASH}")
 # Words that may point at one of two options, unless they stand beside one of these.
-_RECORDS = frozenset(
-    split(
-        "form format order question case cases trial entry entries record records history histories information data "
-        "evidence event events note notes number difficulty"
-    )
+_RECORDS = word_set(
+    "form format order question case cases trial entry entries record records history histories information data "
+    "evidence event events note notes number difficulty"
 )
-_NUMBERED = frozenset(split("difficulty cases entries records histories events notes"))
-_COUNTED = frozenset(split("of single only word words line outcomes options answers labels possible"))
-_POINTING = dict.fromkeys(split("these above below least other"), _RECORDS)
+_NUMBERED = word_set("difficulty cases entries records histories events notes")
+_COUNTED = word_set("of single only word words line outcomes options answers labels possible")
+_POINTING = dict.fromkeys(word_set("these above below least other"), _RECORDS)
 _POINTING |= {
-    "this": frozenset(split("form format order question")),
-    "last": frozenset(split("event events step line")),
+    "this": word_set("form format order question"),
+    "last": word_set("event events step line"),
     "letters": frozenset(["capital"]),
 }
 _POINTING |= {"that": _RECORDS | {"line"}, **dict.fromkeys(("one", "two"), _COUNTED)}
-_OPEN = frozenset(split("which what whether"))
-_AUXILIARIES = frozenset(split("is are was were does do did has have will would can could"))
+_OPEN = word_set("which what whether")
+_AUXILIARIES = word_set("is are was were does do did has have will would can could")
 _STATING = _AUXILIARIES | {"holds", "so"}
 _IS_SO = ("is it so", "is this so")
 # By these a question says what it takes for granted.
-_GRANTING = frozenset(split("there here as if given since so because while still"))
+_GRANTING = word_set("there here as if given since so because while still")
+# Words that may stand around options and requests; those of a sentence that decides, and of one that asks.
+_PLAIN = REMARK | _POINTING.keys()
+_DECIDING, _ASKED = _PLAIN | (ASKING - _GRANTING), _PLAIN | ASKING
 _LEADING = ("negation", "hidden", "rounding", "ending", "outcome")
 
 
@@ -50,6 +53,18 @@ def sentences_of(tokens: Sequence[Token]) -> Iterator[list[Token]]:
         if is_end or (token.kind == "mark" and place > start and tokens[place - 1].text in _ENDS):
             yield list(tokens[start : place + 1])
             start = place + 1
+
+
+def is_named(sentence: Sequence[Token]) -> bool:
+    """Whether a sentence has the name of a symbol."""
+    return any(token.kind == "name" for token in sentence)
+
+
+def told_of(tokens: Sequence[Token]) -> list[Token]:
+    """A line up to the end of its last sentence with a name; what follows is a remark."""
+    sentences = list(sentences_of(tokens))
+    last = max((place for place, sentence in enumerate(sentences) if is_named(sentence)), default=-1)
+    return [token for sentence in sentences[: last + 1] for token in sentence]
 
 
 def is_asked(sentence: Sequence[Token]) -> bool:
@@ -67,13 +82,14 @@ def check_remark(tokens: Sequence[Token], report: Report, said: Code, meanings: 
         meanings: Words that may tell what an option means; None for all that are known.
     """
     for sentence in sentences_of(tokens):
-        for token, allowed in _permitted(sentence, meanings):
+        parts = _parts(sentence)
+        for token, allowed in _permitted(sentence, parts, meanings):
             leads = is_asked(sentence) and allowed is None and any(has(token, name) for name in _LEADING)
             if leads or not _is_allowed(token, allowed):
                 code = Code.WORDING_UNKNOWN if token.kind in ("word", "mark") else said
                 report(code, f"{token.text!r} in {words_of(sentence)!r} is no wording for a remark")
-        _check_pointing(sentence, report, said)
-        _check_stating(sentence, report, said)
+        _check_pointing(sentence, parts, report, said)
+        _check_stating(sentence, parts, report, said)
 
 
 def _is_mark(token: Token) -> bool:
@@ -89,26 +105,25 @@ def _is_allowed(token: Token, allowed: frozenset[str] | None) -> bool:
 
 
 def _permitted(
-    sentence: Sequence[Token], meanings: Collection[str] | None
+    sentence: Sequence[Token], parts: _Parts, meanings: Collection[str] | None
 ) -> Iterator[tuple[Token, frozenset[str] | None]]:
     """Each token with the words that may stand there, None for all that are known."""
-    parts = _parts(sentence)
     words = {word for token in sentence for word in token.text.split()}
-    before = REMARK | _POINTING.keys()
     asks = bool(words & _OPEN) or len(parts) > 1 or _begins_to_ask(sentence)
+    before = _PLAIN
     if asks or "two" in words:
-        before = before | (ASKING if is_asked(sentence) or "two" in words else ASKING - _GRANTING)
+        before = _ASKED if is_asked(sentence) or "two" in words else _DECIDING
     # A question that offers no option may speak of what the records speak of.
     around = None if is_asked(sentence) and len(parts) == 1 and asks else before
     told = None if meanings is None else _MEANS.union(meanings)
-    for number, (label, part) in enumerate(parts):
-        is_last = number == len(parts) - 1
-        if label and _tells_meaning(part) and _are_told(parts):
-            allowed = told
-        elif number == 0:
+    are_told = _are_told(parts)
+    for number, (_, part) in enumerate(parts):
+        if number == 0:
             allowed = around
+        elif are_told:
+            allowed = told
         else:
-            allowed = REMARK | _POINTING.keys() if is_last else _JOINING
+            allowed = _PLAIN if number == len(parts) - 1 else _JOINING
         yield from ((token, before if allowed is None and token.text in before else allowed) for token in part)
 
 
@@ -119,9 +134,9 @@ def _begins_to_ask(sentence: Sequence[Token]) -> bool:
     return is_asked(sentence) and any(token.text.split()[0] in _AUXILIARIES for token in starts)
 
 
-def _parts(sentence: Sequence[Token]) -> list[tuple[str, list[Token]]]:
+def _parts(sentence: Sequence[Token]) -> _Parts:
     """What stands before the first label, and each label with what follows it."""
-    parts: list[tuple[str, list[Token]]] = [("", [])]
+    parts: _Parts = [("", [])]
     for token in sentence:
         if token.kind == "label":
             parts.append((token.value, []))
@@ -136,7 +151,7 @@ def _tells_meaning(part: Sequence[Token]) -> bool:
     return first is not None and first.text.split()[0] in _MEANS and len(part) > 1
 
 
-def _are_told(parts: Sequence[tuple[str, list[Token]]]) -> bool:
+def _are_told(parts: _Parts) -> bool:
     """Whether the meaning of every label of a sentence is told."""
     return all(_tells_meaning(part) for _, part in parts[1:])
 
@@ -146,13 +161,11 @@ def meanings_of(tokens: Sequence[Token]) -> Iterator[tuple[str, list[str]]]:
     for sentence in sentences_of(tokens):
         parts = _parts(sentence)
         for label, part in parts[1:] if _are_told(parts) else ():
-            if label:
-                yield label, [word for token in part if token.kind != "mark" for word in token.text.split()]
+            yield label, [word for token in part if token.kind != "mark" for word in token.text.split()]
 
 
-def _check_pointing(sentence: Sequence[Token], report: Report, said: Code) -> None:
+def _check_pointing(sentence: Sequence[Token], parts: _Parts, report: Report, said: Code) -> None:
     """Report words that point at something, unless it is a record, the form of a reply or the like."""
-    parts = _parts(sentence)
     if is_asked(sentence) or (len(parts) > 1 and _are_told(parts)):
         return
     words = [word for token in sentence for word in ([token.text] if token.kind == "name" else token.text.split())]
@@ -169,9 +182,8 @@ def _check_pointing(sentence: Sequence[Token], report: Report, said: Code) -> No
         report(said, f"a number in {words_of(sentence)!r} may point at an option")
 
 
-def _check_stating(sentence: Sequence[Token], report: Report, said: Code) -> None:
+def _check_stating(sentence: Sequence[Token], parts: _Parts, report: Report, said: Code) -> None:
     """Report a sentence that states something: beside what it asks, in the meaning of an option, or with one alone."""
-    parts = _parts(sentence)
     for label, part in parts:
         words = [word for token in part for word in token.text.split()]
         stating = [word for word in words if word in _STATING]

@@ -57,6 +57,11 @@ def split(text: str) -> Words:
     return tuple(_PIECE.findall(text.translate(_LETTERS).lower()))
 
 
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text that lists them."""
+    return frozenset(split(text))
+
+
 def read_line(line: str, names: Phrases, labels: Mapping[str, str], lexicon: Phrases) -> list[Token]:
     """The tokens of a line.
 

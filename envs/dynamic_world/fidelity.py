@@ -18,8 +18,8 @@ from veilgym.envs.core.fidelity import (
     reporter,
     words_of,
 )
-from veilgym.envs.core.remarks import check_options, check_remark, meanings_of, sentences_of
-from veilgym.envs.core.wording import Token, has, split
+from veilgym.envs.core.remarks import check_options, check_remark, is_named, meanings_of, sentences_of, told_of
+from veilgym.envs.core.wording import Token, has, word_set
 from veilgym.envs.dynamic_world.grammar import EVENT_FORMS, FLAGS, Observation, Query, WorldEvent, WorldPayload
 
 QUERY = "Q"
@@ -90,38 +90,30 @@ _CLASSES = {
 }
 _LEXICON = lexicon_of(_CLASSES)
 # The words that tell what an option means.
-_MEANINGS = frozenset(
-    split(
-        "a an and as at by case does hold holds if in is it mean means not of otherwise so that the then this time to "
-        "true was when statement question asked answer"
-    )
+_MEANINGS = word_set(
+    "a an and as at by case does hold holds if in is it mean means not of otherwise so that the then this time to "
+    "true was when statement question asked answer"
 )
 # What our own prose has on lines of records beside what every family may say.
-_SCENERY = frozenset(
-    split(
-        "sealed active changes changed signal box wrote harbour master compared settled doctor saw definition owners "
-        "agreed inspection radio room balance confirmed turned since"
-    )
+_SCENERY = word_set(
+    "sealed active changes changed signal box wrote harbour master compared settled doctor saw definition owners "
+    "agreed inspection radio room balance confirmed turned since"
 )
 # Of introductions alone.
-_INTRODUCING = frozenset(
-    split(
-        "balance began begins begun bench benches beside bond book boxes cabinet cabinets call carries class classes "
-        "collection counter counters entities everything first fleet fleets flies further gauge gauges happened higher "
-        "how initial larger ledgers logged lower marks node nodes observations opened other port ports rank ranking "
-        "ranks reference regions register registers s scale share shipping signals since smaller tells things urgency "
-        "vessel vessels wards zone zones"
-    )
+_INTRODUCING = word_set(
+    "balance began begins begun bench benches beside bond book boxes cabinet cabinets call carries class classes "
+    "collection counter counters entities everything first fleet fleets flies further gauge gauges happened higher "
+    "how initial larger ledgers logged lower marks node nodes observations opened other port ports rank ranking "
+    "ranks reference regions register registers s scale share shipping signals since smaller tells things urgency "
+    "vessel vessels wards zone zones"
 )
 # By these a line before the records could speak of the question, and the question of what is recorded of it.
-_OF_QUESTION = frozenset(split("question statement last final end query answer reply conclusion guess"))
-_FINDING = frozenset(
-    split(
-        "show shows shown see seen find finds found report reports reported recorded evidence are there so while told "
-        "observer"
-    )
+_OF_QUESTION = word_set("question statement last final end query answer reply conclusion guess")
+_FINDING = word_set(
+    "show shows shown see seen find finds found report reports reported recorded evidence are there so while told "
+    "observer"
 )
-_DENYING = frozenset(split("not otherwise false"))
+_DENYING = word_set("not otherwise false")
 _ORDINARY = frozenset({"ordinary"})
 _WORDING = {
     **{name: code for name, code in EVIDENCE_WORDING.items() if name != "hidden"},
@@ -202,7 +194,7 @@ def _check_record(record: Observation | WorldEvent, tokens: list[Token], faults:
         is_time = all(
             token.kind in ("number", "mark") or has(token, "time") or token.text == "at" for token in sentence
         )
-        if not is_time and not any(token.kind == "name" for token in sentence):
+        if not is_time and not is_named(sentence):
             report(Code.WORDING_UNKNOWN, f"{words_of(sentence)!r} names nothing")
     if any(has(token, "question") for token in tokens):
         report(Code.RELATION_MISSING, "the line asks something")
@@ -452,12 +444,10 @@ def _check_query(
 ) -> list[Fault]:
     faults: list[Fault] = []
     report = reporter(faults, QUERY)
-    sentences = list(sentences_of(tokens))
-    last = max((i for i, found in enumerate(sentences) if any(token.kind == "name" for token in found)), default=-1)
-    for sentence in sentences:
-        if not any(token.kind == "name" for token in sentence) and words_of(sentence) != "question :":
+    told = told_of(tokens)
+    for sentence in sentences_of(tokens):
+        if not is_named(sentence) and words_of(sentence) != "question :":
             _check_remark_words(sentence, options, report)
-    told = [token for sentence in sentences[: last + 1] for token in sentence]
     check_wording(told, report, _QUERY_WORDING)
     check_known(told, report)
     for token in told:
@@ -510,7 +500,7 @@ def _check_introduction(tokens: Sequence[Token], options: Sequence[str]) -> list
     for sentence in sentences_of(tokens):
         if any(token.kind == "label" for token in sentence):
             _check_remark_words(sentence, options, report)
-        elif not any(token.kind == "name" for token in sentence):
+        elif not is_named(sentence):
             check_known(sentence, report, _INTRODUCING)
             for token in sentence:
                 if token.kind in ("word", "phrase") and _OF_QUESTION.intersection(token.text.split()):

@@ -18,8 +18,16 @@ from veilgym.envs.core.fidelity import (
     reporter,
     words_of,
 )
-from veilgym.envs.core.remarks import check_options, check_remark, is_asked, meanings_of, sentences_of
-from veilgym.envs.core.wording import Token, has, split
+from veilgym.envs.core.remarks import (
+    check_options,
+    check_remark,
+    is_asked,
+    is_named,
+    meanings_of,
+    sentences_of,
+    told_of,
+)
+from veilgym.envs.core.wording import Token, has, split, word_set
 from veilgym.envs.hidden_system.grammar import BehaviorCase, BehaviorPayload
 
 _CLASSES = {
@@ -51,35 +59,27 @@ _CLASSES = {
 }
 _LEXICON = lexicon_of(_CLASSES)
 # By these the line of the query could say what comes of it.
-_REFERRING = frozenset(
-    split(
-        "it they them he she there here so sign band tag theta grey yellow record outcome outcomes result results "
-        "finding findings see seen find finds found show shows shown observe observes observed expect note notes noted "
-        "likely end ends ended ending same again more once"
-    )
+_REFERRING = word_set(
+    "it they them he she there here so sign band tag theta grey yellow record outcome outcomes result results "
+    "finding findings see seen find finds found show shows shown observe observes observed expect note notes noted "
+    "likely end ends ended ending same again more once"
 )
 # The words of a sentence which says that this is not known.
-_WITHHELD = frozenset(
-    split(
-        "the a an is was are has have been be yet of for this such and sign band tag theta grey yellow record outcome "
-        "result run trial patient consignment sample"
-    )
+_WITHHELD = word_set(
+    "the a an is was are has have been be yet of for this such and sign band tag theta grey yellow record outcome "
+    "result run trial patient consignment sample"
 )
 # A history has been, once.
-_UNREAL = frozenset(split("suppose think expect predict plan planned likely will again when"))
+_UNREAL = word_set("suppose think expect predict plan planned likely will again when")
 # A record by its place, as an introduction may name that of the query.
-_RECORDS = frozenset(split("entry case line note trial run record patient consignment one sample question"))
+_RECORDS = word_set("entry case line note trial run record patient consignment one sample question")
 # Of introductions alone.
-_INTRODUCING = frozenset(
-    split("admitted affect affects alike change copy examines other pages repeated shipping stay whole")
-)
+_INTRODUCING = word_set("admitted affect affects alike change copy examines other pages repeated shipping stay whole")
 # What comes of a trial.
-_COMING = frozenset(split("sign band tag theta outcome outcomes result results trace record"))
+_COMING = word_set("sign band tag theta outcome outcomes result results trace record")
 # What a sentence begins with that says how to reply.
-_REQUESTS = frozenset(
-    split(
-        "choose pick select go take say reply answer respond expect predict state give write end tell think note please"
-    )
+_REQUESTS = word_set(
+    "choose pick select go take say reply answer respond expect predict state give write end tell think note please"
 )
 _QUERY_WORDING = {k: v for k, v in EVIDENCE_WORDING.items() if k not in ("probability", "answer", "hedge")}
 _TO_LEVEL, _TO_TRIALS = 4, 3  # how many words may stand between
@@ -281,14 +281,12 @@ def _check_query(
 ) -> list[Fault]:
     faults: list[Fault] = []
     report = reporter(faults, case.id)
-    sentences = list(sentences_of(tokens))
-    last = max((i for i, found in enumerate(sentences) if any(token.kind == "name" for token in found)), default=-1)
-    told = [token for sentence in sentences[: last + 1] for token in sentence]
+    told = told_of(tokens)
     check_wording(told, report, _QUERY_WORDING)
     levels = _check_settings(case, tokens, payload, report)
     _check_events(case, tokens, payload, report)
     check_known(told, report)
-    for sentence in sentences:
+    for sentence in sentences_of(tokens):
         _check_silence(sentence, report)
     for place, token in enumerate(tokens):
         if token.kind == "number" and place not in levels:
@@ -303,7 +301,7 @@ def _check_query(
 def _check_silence(sentence: list[Token], report: Report) -> None:
     """Check that a sentence on the line of the query tells nothing of what comes of it."""
     words = [token for token in sentence if token.kind in ("word", "phrase") and token.text[0].isalpha()]
-    if any(token.kind == "name" for token in sentence):
+    if is_named(sentence):
         asked = next((i for i, token in enumerate(words) if is_asked(sentence) and has(token, "question")), len(words))
         told = [token for token in words[:asked] if not has(token, "subject")]
         extra = [token for token in told if _REFERRING.intersection(token.text.split())]
