@@ -85,10 +85,21 @@ def _connection(workers: int | None, address: str | None) -> Iterator[None]:
 
 
 def _probe(address: str) -> None:
-    """Raise an `OSError` if nothing listens at "host:port": Ray itself would go on trying for minutes."""
-    host, _, port = address.rpartition(":")
+    """Raise an `OSError` if nothing listens at the address: Ray itself would go on trying for minutes."""
+    host, _, port = _located(address).rpartition(":")
     if host:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+
+
+def _located(address: str) -> str:
+    """The "host:port" that Ray takes "auto" for, which may be that of a cluster that died; any other address itself."""
+    if address != "auto":
+        return address
+    try:
+        from ray._private.services import canonicalize_bootstrap_address_or_die as locate  # it has no public name
+    except ImportError:
+        return address
+    return str(locate(address))
 
 
 def _refusal(address: str | None, error: Exception) -> str:
@@ -110,13 +121,16 @@ def _check_versions(address: str) -> None:
 
     nodes: Any = ray.nodes  # it has no types
     ask: Any = ray.remote(num_cpus=0)(_version)
-    for node in nodes():
-        if not (node["Alive"] and node["Resources"].get("CPU")):
-            continue
+
+    def asked(node: Any) -> Any:
         there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+        return ask.options(scheduling_strategy=there).remote()
+
+    answers = [(node, asked(node)) for node in nodes() if node["Alive"] and node["Resources"].get("CPU")]
+    for node, answer in answers:
         machine = f"the machine {node['NodeManagerAddress']} of the Ray cluster at {address!r}"
         try:
-            version: str = ray.get(ask.options(scheduling_strategy=there).remote())
+            version: str = ray.get(answer)
         except ray.exceptions.RayTaskError:  # a worker that cannot import this module
             version = "in no version that can be imported"
         except ray.exceptions.RayError as error:

@@ -22,11 +22,11 @@ class Cluster:
     address: str
     folder: Path
 
-    def run(self, *arguments: str, token: str = "of the tests") -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, token: str = "of the tests", **variables: str) -> subprocess.CompletedProcess[str]:
         """Python with these arguments, in a process of its own: Ray reads the token once."""
-        command = [sys.executable, *arguments]
+        command, env = [sys.executable, *arguments], environment(token) | variables
         return subprocess.run(
-            command, env=environment(token), cwd=self.folder, capture_output=True, text=True, timeout=120, check=False
+            command, env=env, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False
         )
 
 
@@ -103,6 +103,24 @@ def test_a_wrong_token_is_said_in_a_sentence(cluster: Cluster) -> None:
     assert f"veilgym: no Ray cluster at '{cluster.address}': " in result.stderr
     assert "RAY_AUTH_TOKEN" in result.stderr.splitlines()[-1]
     assert "Traceback" not in result.stderr
+
+
+# Where "auto" looks first, and so on a machine where other tests have clusters, too.
+def test_auto_finds_the_cluster(cluster: Cluster) -> None:
+    command = [*GENERATE, "--out", "auto", "--engine", "ray", "--address", "auto"]
+    result = cluster.run(*command, RAY_ADDRESS=cluster.address)
+    assert result.returncode == 0, result.stderr
+
+
+def test_auto_does_not_wait_for_a_cluster_that_died(cluster: Cluster) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))  # nothing listens here
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+        command = [*GENERATE, "--out", "none", "--engine", "ray", "--address", "auto"]
+        result = cluster.run(*command, RAY_ADDRESS=address)
+    assert result.returncode != 0
+    assert result.stderr.splitlines()[-1].startswith("veilgym: no Ray cluster at 'auto': ")
+    assert "refused" in result.stderr.splitlines()[-1]
 
 
 OTHER_VERSION = """
