@@ -78,7 +78,8 @@ def entry_of(env_id: str) -> Entry:
     for entry in ENTRIES:
         if env_id in (entry.id, f"veilgym:{entry.id}", entry.family):
             return entry
-    raise ValueError(f"id must be one of {', '.join(entry.id for entry in ENTRIES)}, got {env_id!r}")
+    ids, families = (", ".join(names) for names in zip(*((entry.id, entry.family) for entry in ENTRIES), strict=True))
+    raise ValueError(f"id must be one of {ids}, or the name of a family ({families}), got {env_id!r}")
 
 
 def register_all() -> None:

@@ -55,6 +55,8 @@ def bench(
     instances: tuple[str, ...] = ()
     for agent in playing:
         report = None if progress is None else partial(progress, len(playing) * episodes, agent.name)
+        if report is not None:
+            report(0)  # names the agent while it plays its first episodes
         evaluation = evaluate(agent, entry.id, episodes, num_envs, seed, split, report, engine, True, **arguments)
         runs.append(_run_of(evaluation, agent, ladder, entry.id, split, arguments))
         instances = evaluation.instances

@@ -9,7 +9,7 @@ import numpy as np
 
 from veilgym.agents.results import Bench
 from veilgym.agents.standings import normalise
-from veilgym.agents.statistics import Interval, mean_interval, mean_of_means, stratified_interval
+from veilgym.agents.statistics import Interval, mean_interval, mean_of_means, score_interval, stratified_interval
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Comparison:
         interval: 95 % paired bootstrap interval of `difference`.
         improvement: The share of instances on which the first scores higher, plus half of the share of ties; 1/2 for
             agents that do the same.
-        improvement_interval: 95 % bootstrap interval of `improvement`.
+        improvement_interval: 95 % interval of `improvement`, see `score_interval`.
         instances: How many.
     """
 
@@ -59,7 +59,7 @@ def compare(bench: Bench, first: str, second: str) -> Comparison:
     gains = np.array(bench.run_of(first).scores) - np.array(bench.run_of(second).scores)
     wins = (np.sign(gains) + 1.0) / 2.0
     return Comparison(
-        first, second, float(gains.mean()), mean_interval(gains), float(wins.mean()), mean_interval(wins), len(gains)
+        first, second, float(gains.mean()), mean_interval(gains), float(wins.mean()), score_interval(wins), len(gains)
     )
 
 

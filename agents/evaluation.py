@@ -51,6 +51,9 @@ class Evaluation:
     errors: tuple[str, ...]
     seconds: float
 
+    def __repr__(self) -> str:
+        return f"<Evaluation of {self.agent!r} on {len(self.scores)} instances: mean score {self.scores.mean():.4f}>"
+
 
 def instance_seeds(seed: int, episodes: int) -> list[int]:
     """The seeds of the instances of an evaluation; a longer evaluation begins with those of a shorter one.

@@ -13,7 +13,7 @@ from gymnasium.envs.registration import load_env_creator
 from numpy.typing import NDArray
 
 from veilgym import __version__
-from veilgym.agents.statistics import mean_interval
+from veilgym.agents.statistics import score_interval
 from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.seeding import check_seed
 from veilgym.registry import Entry
@@ -32,7 +32,7 @@ class LedgerLine:
         setting: The configuration, "short" for instance.
         strategy: Name.
         score: Mean score.
-        interval: 95 % bootstrap interval of the mean over instances.
+        interval: 95 % interval of the mean over instances, see `score_interval`.
         instances: How many.
         gate: What the score may not exceed ("at most") or fall below ("at least"), None where it is only reported.
     """
@@ -111,7 +111,7 @@ def line_of(
     setting: str, strategy: str, scores: NDArray[np.float64], gate: tuple[str, float] | None = None
 ) -> LedgerLine:
     """The line of a strategy, from its scores on n instances."""
-    return LedgerLine(setting, strategy, float(scores.mean()), mean_interval(scores), len(scores), gate)
+    return LedgerLine(setting, strategy, float(scores.mean()), score_interval(scores), len(scores), gate)
 
 
 def read_ledger(path: str | Path) -> Ledger:

@@ -84,10 +84,8 @@ def _dress(panel: Any, result: Bench) -> None:
     panel.set_axisbelow(True)
     for side in ("top", "right", "left", "bottom"):
         panel.spines[side].set_visible(False)
-    panel.set_title(result.env_id, loc="left", color=_INK, fontsize=13, fontweight="bold")
-    caption = (
-        f"mean score over {result.episodes} instances of the {result.split} split; whiskers: 95 % bootstrap interval"
-    )
+    panel.set_title(result.title, loc="left", color=_INK, fontsize=13, fontweight="bold")
+    caption = f"mean score over {result.episodes} instances of the {result.split} split; whiskers: 95 % interval"
     panel.set_xlabel(caption, color=_FAINT, fontsize=9)
     if any(line.regret.experiments is not None for line in result.standings):
         panel.legend(

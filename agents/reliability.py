@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veilgym.agents.statistics import Interval, mean_interval
+from veilgym.agents.statistics import Interval, score_interval
 
 BINS = 10
 
@@ -19,7 +19,7 @@ class Bin:
     Attributes:
         claimed: Mean of the stated probabilities.
         observed: Mean of what was observed.
-        interval: 95 % bootstrap interval of `observed`.
+        interval: 95 % interval of `observed`, see `score_interval`.
         instances: How many.
     """
 
@@ -50,7 +50,7 @@ def reliability(claimed: Sequence[float], observed: Sequence[float]) -> Reliabil
     stated, seen = np.asarray(claimed, np.float64), np.asarray(observed, np.float64)
     places = np.clip((stated * BINS).astype(int), 0, BINS - 1)
     bins = tuple(
-        Bin(float(stated[inside].mean()), float(seen[inside].mean()), mean_interval(seen[inside]), int(inside.sum()))
+        Bin(float(stated[inside].mean()), float(seen[inside].mean()), score_interval(seen[inside]), int(inside.sum()))
         for inside in (places == b for b in range(BINS))
         if inside.any()
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from veilgym.agents.statistics import Interval, mean_interval
+from veilgym.agents.statistics import Interval, mean_interval, score_interval
 
 if TYPE_CHECKING:
     from veilgym.agents.results import Bench, Run
@@ -40,7 +40,7 @@ class Standing:
     Attributes:
         agent, description: Text.
         score: Mean score over the instances.
-        interval: 95 % bootstrap interval of `score`.
+        interval: 95 % interval of `score`, see `score_interval`.
         normalised: (score - floor) / (ideal - floor); None where the two ends coincide, or are not among the agents.
         regret: See `Regret`.
         experiments: Mean number of experiments.
@@ -75,7 +75,7 @@ def _standing(run: Run, ends: tuple[float | None, float | None], ideal: NDArray[
         agent=run.agent,
         description=run.description,
         score=float(scores.mean()),
-        interval=mean_interval(scores),
+        interval=score_interval(scores),
         normalised=normalise(float(scores.mean()), *ends),
         regret=_regret(run, scores, ideal),
         experiments=float(np.mean(run.experiments)),

@@ -38,6 +38,19 @@ def mean_interval(values: NDArray[np.float64]) -> tuple[float, float] | None:
     return float(result.confidence_interval.low), float(result.confidence_interval.high)
 
 
+def score_interval(scores: NDArray[np.float64]) -> tuple[float, float] | None:
+    """95 % interval of the mean of scores in [0, 1]: `mean_interval`, but Wilson's where all are 0 or all 1.
+
+    Every resample of such scores is the same, so that the bootstrap would claim to know the mean exactly.
+
+    Args:
+        scores: (n,) one number per instance; None is returned for fewer than `FEWEST`.
+    """
+    if len(scores) >= FEWEST and (np.all(scores == 0.0) or np.all(scores == 1.0)):
+        return wilson_interval(int(scores.sum()), len(scores))
+    return mean_interval(scores)
+
+
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     """95 % interval of a probability from independent trials (Wilson, 1927); `trials` is at least 1."""
     share, square = successes / trials, _NORMAL**2 / trials

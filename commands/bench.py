@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import veilgym
 from veilgym.agents.picture import check_picture, draw_ladders, has_matplotlib
 from veilgym.commands.ladder_table import print_bench
 from veilgym.commands.options import Address, EngineName, Length, Seed, Split, read_length
@@ -73,17 +74,27 @@ def bench(
         trained = _load_trained(agents or [], names, arguments)
         played_by = engine_of(engine, workers, address)
         settings = (episodes, num_envs, seed, split, played_by, arguments)
+        results: list[Bench] = []
         with _compiling_ahead(names[1:]) if engine == "local" else connect(workers, address):
-            results = [_run_bench(name, *settings, trained[name]) for name in names]
+            try:
+                for name in names:
+                    results.append(_run_bench(name, *settings, trained[name]))
+            except KeyboardInterrupt:
+                if not results:
+                    raise
         from veilgym.agents.results import Results
 
         write_text(out, Results(tuple(results)).to_json())
+        if picture is not None:
+            draw_ladders(results, picture)
         for result in results:
             print_bench(result)
         typer.echo(f"results: {out}")
         if picture is not None:
-            draw_ladders(results, picture)
             typer.echo(f"picture: {picture}")
+        if len(results) < len(names):
+            typer.echo(f"veilgym: interrupted; not in the results: {', '.join(names[len(results) :])}", err=True)
+            raise typer.Exit(130)
 
 
 def _load_trained(folders: list[Path], names: list[str], arguments: dict[str, Any]) -> dict[str, list[Any]]:
@@ -113,6 +124,12 @@ def _compiling_ahead(names: list[str]) -> Iterator[None]:
             process.kill()
 
 
+def _is_compiled(name: str) -> bool:
+    """Whether numba has kernels of the family beside their sources; it may have them elsewhere."""
+    family = entry_of(name).family.replace("-", "_")
+    return any(Path(veilgym.__file__).parent.glob(f"*/{family}/__pycache__/*.nbi"))
+
+
 def _run_bench(
     name: str,
     episodes: int,
@@ -123,7 +140,8 @@ def _run_bench(
     arguments: dict[str, Any],
     trained: list[Any],
 ) -> Bench:
-    with progress_bar(f"{name} (the first use compiles for about half a minute)", None) as progress:
+    first = "" if _is_compiled(name) else " (the first use compiles for about half a minute)"
+    with progress_bar(f"playing {name}{first}", None) as progress:
         from veilgym.agents.bench import bench as run
 
         def report(total: int, agent: str, ended: int) -> None:

@@ -45,7 +45,7 @@ def generate(
     force: Force = False,
 ) -> None:
     """Make a data set: complete records with their answers, their public half, and a manifest."""
-    with plain_errors():
+    with plain_errors(lambda: "what is done is kept, --resume goes on"):
         from veilgym.envs.core.arguments import read_task_file
         from veilgym.envs.core.dataset.engines import engine_of
         from veilgym.envs.core.dataset.generation import RowsFailedError
@@ -65,7 +65,7 @@ def generate(
             simulation_steps=simulation_steps,
             experiments=None if experiments is None else [name.strip() for name in experiments.split(",")],
         )
-        with progress_bar(plan.family, count) as progress:
+        with progress_bar(f"making {plan.family}", count) as progress:
 
             def advance(rows: int) -> None:
                 progress.advance(progress.task_ids[0], rows)

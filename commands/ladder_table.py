@@ -32,7 +32,7 @@ def print_bench(result: Bench) -> None:
 
 def ladder_table(result: Bench) -> Table:
     """A line for each agent, in the order of the results."""
-    title = f"{result.title}: {result.episodes} instances of the {result.split} split, seed {result.seed}"
+    title = f"{result.title}: {result.episodes} {result.split} instances, seed {result.seed}"
     table = Table(title=escape(title), title_style="bold", box=box.SIMPLE_HEAD, show_edge=False, padding=0)
     # Ids without experiments have nothing to lose by choosing them.
     has_experiments = any(line.regret.inference is not None for line in result.standings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids to measure; all that have a ledger if none is given.")]
 Episodes = Annotated[int, typer.Option(min=1, help="Test instances a setting.")]
 Training = Annotated[int, typer.Option(min=1, help="Instances a setting on which the classifiers are trained.")]
-Folder = Annotated[Path, typer.Option(help="Folder for ID.json and ID.md; existing files are replaced.")]
+Folder = Annotated[
+    Path, typer.Option(help="Folder for ID.json and ID.md; made if needed, existing files are replaced.")
+]
 
 
 def ledger(
@@ -34,11 +37,13 @@ def ledger(
         entries = [entry_of(name) for name in ids] if ids else [entry for entry in ENTRIES if entry.ledger]
         measures = [(entry.id, load_ledger(entry)) for entry in dict.fromkeys(entries)]
         check_arguments(episodes, training, seed)
+        with contextlib.suppress(FileExistsError, NotADirectoryError):
+            out.mkdir(parents=True, exist_ok=True)
         for name, _ in measures:
             check_writable(out / f"{name}.json")
             check_writable(out / f"{name}.md")
         for name, measure in measures:
-            with progress_bar(name, None) as progress:
+            with progress_bar(f"measuring {name}", None) as progress:
 
                 def report(what: str, progress: Progress = progress) -> None:
                     progress.update(progress.task_ids[0], description=what)

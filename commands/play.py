@@ -14,7 +14,7 @@ import typer
 
 from veilgym.commands.options import Length, Split, read_length
 from veilgym.commands.terminal import plain_errors
-from veilgym.registry import ENTRIES, Entry
+from veilgym.registry import ENTRIES, Entry, entry_of
 
 if TYPE_CHECKING:
     from veilgym.envs.causal_circuits.task import Task
@@ -74,11 +74,9 @@ def play(
 
 
 def _entry(name: str) -> Entry:
-    for entry in ENTRIES:
-        if name.lower() in (entry.family, entry.id.lower(), f"veilgym:{entry.id}".lower()):
-            return entry
-    allowed = ", ".join(entry.id for entry in ENTRIES)
-    raise ValueError(f"id must be one of {allowed}, or the name of a family, got {name!r}")
+    """The entry of a name that a person has typed, in letters of either size."""
+    names = {entry.id.lower(): entry.id for entry in ENTRIES}
+    return entry_of(names.get(name.lower().removeprefix("veilgym:"), name))
 
 
 def _arguments(split: str, length: str | None, task: Path | None) -> dict[str, Any]:
@@ -165,6 +163,8 @@ def _prediction(task: Task) -> str | None:
     rows: list[list[float]] = []
     while len(rows) < count:
         typed = _ask(f"{len(rows) + 1} of {count}, {clamps(task.prediction_queries[len(rows)])}: {what}? ")
+        if "{" in typed:
+            return typed
         if typed.lower() == "back":
             if not rows:
                 _say("Nothing is submitted.")
@@ -191,7 +191,11 @@ def _numbers(typed: str) -> list[float] | None:
 
 def _offer_truth(entry: Entry, env: Any, problem: str, seed: int, arguments: dict[str, Any]) -> None:
     while True:
-        typed = _ask("Show the truth? [y/n] ").lower()
+        try:
+            typed = _ask("Show the truth? [y/n] ").lower()
+        except _Left:  # the input has ended, but so has the episode
+            _say("")
+            return
         if typed in ("y", "yes"):
             from veilgym.commands.truth import tell_truth
 

@@ -54,7 +54,7 @@ def _render_in_skin(folder: Path, skin: str, force: bool) -> None:
     from veilgym.envs.core.dataset.manifest import read_manifest
     from veilgym.envs.core.dataset.rendering import render as run
 
-    with progress_bar("problems", read_manifest(folder).count) as progress:
+    with progress_bar("telling problems", read_manifest(folder).count) as progress:
 
         def advance(rows: int) -> None:
             progress.advance(progress.task_ids[0], rows)

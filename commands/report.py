@@ -39,6 +39,8 @@ def report(
     with plain_errors():
         from veilgym.agents.results import load_results, merge_results
 
+        if out is None and (ledgers is not None or training):
+            raise ValueError("--ledger and --training need --out: they are shown on the page alone")
         if out is not None:
             check_writable(out)
         merged = merge_results([load_results(path) for path in results])

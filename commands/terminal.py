@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import typer
@@ -14,16 +15,29 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 
 @contextlib.contextmanager
-def plain_errors() -> Iterator[None]:
-    """A user's mistake gets one sentence and exit status 2, never a traceback."""
+def plain_errors(kept: Callable[[], str] = str) -> Iterator[None]:
+    """A user's mistake gets one sentence and exit status 2, never a traceback.
+
+    Args:
+        kept: Called where the person interrupts; says what is kept of the work, if anything.
+    """
     try:
         yield
+    except BrokenPipeError:  # whoever read our output has read enough
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - or Python would complain of the pipe once more at its end
+        raise typer.Exit(1) from None
     except (ValueError, OSError) as error:
-        typer.echo(f"veilgym: {error}", err=True)
+        typer.echo(f"veilgym: {_sentence(error)}", err=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
-        typer.echo("veilgym: interrupted", err=True)
+        typer.echo("; ".join(filter(None, ["veilgym: interrupted", kept()])), err=True)
         raise typer.Exit(130) from None
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{str(error.filename)!r}: {error.strerror}"
+    return str(error)
 
 
 def progress_bar(description: str, total: int | None) -> Progress:
@@ -39,6 +53,7 @@ def progress_bar(description: str, total: int | None) -> Progress:
         TimeElapsedColumn(),
         console=console,
         transient=True,
+        disable=not console.is_terminal,
     )
     progress.add_task(description, total=total)
     return progress
@@ -59,5 +74,8 @@ def write_json(path: Path, document: object) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write the whole file or nothing, UTF-8 with plain newlines."""
     partial = path.with_name(path.name + ".part")
-    partial.write_text(text, encoding="utf-8", newline="\n")
-    partial.replace(path.resolve())
+    try:
+        partial.write_text(text, encoding="utf-8", newline="\n")
+        partial.replace(path.resolve())
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None

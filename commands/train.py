@@ -50,7 +50,7 @@ def train(
     task: TaskFile = None,
 ) -> None:
     """Train a model with stable-baselines3; it can join the ladder with `veilgym bench --agents`."""
-    with plain_errors():
+    with plain_errors(lambda: _kept(out)):
         arguments = _arguments(env_id, length, task)
         _require("stable_baselines3", "sb3_contrib")
         from veilgym.agents.training.recipe import Recipe
@@ -59,6 +59,12 @@ def train(
         given = {"num_envs": num_envs, "learning_rate": learning_rate}
         settings = {name: value for name, value in given.items() if value is not None}
         _report(_run(recipe, steps, seed, evaluations, episodes, settings, ladder, out, resume), out)
+
+
+def _kept(out: Path) -> str:
+    from veilgym.agents.training.trained import SETTINGS
+
+    return f"the run in {str(out)!r} goes on with --resume" if (out / SETTINGS).exists() else ""
 
 
 def _arguments(env_id: str, length: str | None, task: Path | None) -> dict[str, Any]:

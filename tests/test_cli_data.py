@@ -52,6 +52,16 @@ def test_generate__says_what_it_made(made):
     assert len((folder / "payloads.jsonl").read_bytes().splitlines()) == 8
 
 
+def test_generate__an_interruption_says_how_to_go_on(tmp_path, monkeypatch):
+    def interrupted(*arguments, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("veilgym.envs.core.dataset.generation.generate", interrupted)
+    result = run("generate", "hidden-system", "--count", 8, "--out", tmp_path / "set")
+    assert result.exit_code == 130
+    assert result.stderr.endswith("veilgym: interrupted; what is done is kept, --resume goes on\n")
+
+
 def test_generate__options_reach_the_plan(tmp_path):
     (tmp_path / "task.json").write_text('{"trials": 12}')
     arguments = ("--length", 5, "--split", "test", "--task", tmp_path / "task.json", "--workers", 2)

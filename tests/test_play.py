@@ -94,12 +94,27 @@ def test_a_task_file_and_a_seed_that_is_drawn(tmp_path):
     assert result.stdout.endswith("You left before the end.\n")
 
 
-@pytest.mark.parametrize("typed", [[], ["help"], ["predict", "0 0"], ["predict", *["0 0"] * 8]])
+@pytest.mark.parametrize("typed", [[], ["help"], ["predict", "0 0"]])
 def test_the_end_of_input_is_said(typed):
     result = play(typed, "CausalCircuits-v0", "--seed", 1)
     assert result.exit_code == 1
     assert result.stdout.endswith("The input has ended before the episode.\n")
     assert "Traceback" not in result.output
+
+
+def test_the_end_of_input_after_the_episode_is_a_no():
+    result = play(["predict", *["0 0"] * 8], "CausalCircuits-v0", "--seed", 1)
+    assert result.exit_code == 0
+    assert result.stdout.endswith("Show the truth? [y/n] \n")
+
+
+def test_a_prediction_as_json_may_be_typed_for_a_row():
+    prediction = json.dumps({"prediction": [[0.0, 0.0]] * 8})
+    rows = play(["predict", *["0 0"] * 8, "n"], "CausalCircuits-v0", "--seed", 1)
+    whole = play(["predict", "0.5 0.5", prediction, "n"], "CausalCircuits-v0", "--seed", 1)
+    verdict = "The prediction is accepted. " + rows.stdout.partition("The prediction is accepted. ")[2]
+    assert "Its score is 0." in verdict
+    assert whole.stdout.endswith(verdict)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,14 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
-from stable_baselines3.common.vec_env import VecEnv
 
 from veilgym.envs.core.seeding import check_seed, spread_seed
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ModuleNotFoundError as error:
+    needed = "NativeVecEnv needs stable_baselines3, which the extra train installs: pip install 'veilgym[train]'"
+    raise ModuleNotFoundError(needed, name=error.name) from None
 
 Observations = Any
 

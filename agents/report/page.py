@@ -21,7 +21,10 @@ GUIDE = (
         "the score on the scale from the floor, an agent that uses no evidence (0), to the ideal observer (1).",
     ),
     ("IQM", "the interquartile mean: of the middle half of the instances, ordered by score."),
-    ("95 % interval", "a bootstrap over instances. Differences are paired, instance by instance."),
+    (
+        "95 % interval",
+        "a bootstrap over instances; Wilson's where all scores are 0 or 1. Differences are paired by instance.",
+    ),
     (
         "P(better)",
         "the share of instances on which the first agent scores higher, ties counted half: 0.5 is no difference.",

@@ -19,7 +19,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 from veilgym import __version__
 from veilgym.agents.evaluation import evaluate, instance_seeds
 from veilgym.agents.ladder import load_ladder
-from veilgym.agents.statistics import mean_interval
+from veilgym.agents.statistics import score_interval
 from veilgym.agents.training.curve import CURVE, Curve, Point
 from veilgym.agents.training.recipe import Recipe, falling, make_envs
 from veilgym.agents.training.trained import MODEL, SETTINGS, TrainedAgent
@@ -104,9 +104,16 @@ def _open_folder(folder: Path, document: dict[str, Any], resume: bool) -> Path |
         return None
     before, now = json.loads(settings.read_text("utf-8")), json.loads(json.dumps(document))
     for name in ("veilgym", "recipe", "seed", "settings"):
-        if before[name] != now[name]:
-            raise ValueError(f"{name}: got {now[name]}, allowed is that of the run in {str(folder)!r}: {before[name]}")
+        _check_same(name, before[name], now[name], folder)
     return max((folder / CHECKPOINTS).glob("*.zip"), default=None)
+
+
+def _check_same(name: str, before: Any, now: Any, folder: Path) -> None:
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in before | now:
+            _check_same(key, before.get(key), now.get(key), folder)
+    elif before != now:
+        raise ValueError(f"{name}: got {now!r}, allowed is that of the run in {str(folder)!r}: {before!r}")
 
 
 def _make_model(
@@ -161,7 +168,7 @@ class _Evaluation(BaseCallback):
         self._clock = self._now()
         score = float(scores.mean())
         point = Point(
-            self.num_timesteps, score, mean_interval(scores), round(self._seconds, 2), round(self._process_seconds, 2)
+            self.num_timesteps, score, score_interval(scores), round(self._seconds, 2), round(self._process_seconds, 2)
         )
         self.curve = self.curve.plus(point)
         # Whenever it is killed: no checkpoint is half written, and the curve has the points of all that there are.

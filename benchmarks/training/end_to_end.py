@@ -28,7 +28,7 @@ from veilgym.agents.causal_circuits.amortised import AmortisedEstimator, random_
 from veilgym.agents.causal_circuits.ladder import RandomExperiments
 from veilgym.agents.evaluation import evaluate
 from veilgym.agents.ladder import load_ladder
-from veilgym.agents.statistics import mean_interval
+from veilgym.agents.statistics import score_interval
 from veilgym.agents.training.recipe import Recipe, falling
 from veilgym.agents.training.trained import TrainedAgent
 from veilgym.wrappers.discrete_experiments import VectorDiscreteExperiments
@@ -58,7 +58,7 @@ def learn(seed: int, first: int, steps: int, last: int, episodes: int) -> dict[s
             round(now - then, 1) for now, then in zip((time.perf_counter(), time.process_time()), clock, strict=True)
         ]
         scores = evaluate(agent, CIRCUITS, episodes).scores
-        interval = [round(value, 4) for value in mean_interval(scores) or ()]
+        interval = [round(value, 4) for value in score_interval(scores) or ()]
         parts.append({"part": part, "score": round(float(scores.mean()), 4), "interval": interval})
         parts[-1] |= {"seconds": took[0], "process_seconds": took[1]}
         print(json.dumps({"seed": seed, **parts[-1]}), flush=True)

@@ -27,7 +27,7 @@ import numpy as np
 from veilgym import __version__
 from veilgym.agents.evaluation import evaluate
 from veilgym.agents.ladder import load_ladder
-from veilgym.agents.statistics import mean_interval
+from veilgym.agents.statistics import score_interval
 from veilgym.agents.training.curve import Curve, draw_panel
 from veilgym.agents.training.recipe import Recipe
 from veilgym.agents.training.trained import TrainedAgent, load_trained
@@ -143,7 +143,7 @@ def measure(name: str, figure: Figure, work: Path, episodes: int = EPISODES) -> 
 
 def _summary(scores: Any, ends: dict[str, Any]) -> dict[str, Any]:
     low, high = (float(ends[end].mean()) for end in ("floor", "ideal"))
-    interval = mean_interval(scores)
+    interval = score_interval(scores)
     return {
         "score": round(float(scores.mean()), 4),
         "interval": None if interval is None else [round(value, 4) for value in interval],

@@ -14,7 +14,7 @@ from veilgym.envs.causal_circuits.payload import Observation, Payload, action_sp
 from veilgym.envs.causal_circuits.rendering.viewer import render_episode
 from veilgym.envs.causal_circuits.request import Refusal, explain_request, read_request
 from veilgym.envs.causal_circuits.task import TaskSource, load_task
-from veilgym.envs.core.rendering import RENDER_FPS, RENDER_MODES, check_render_mode
+from veilgym.envs.core.rendering import RENDER_FPS, RENDER_MODES, check_render_mode, warn_of_no_mode
 from veilgym.envs.core.seeding import check_seed, check_split
 
 
@@ -55,14 +55,15 @@ class CausalCircuitsEnv(gym.Env[Observation, dict[str, Any]]):
     index 0, `reset()` goes on to the next index.
 
     ## Episode End
-    Terminated by an accepted submission. `gym.make` adds a limit of 64 steps, refused requests included (truncated).
+    Terminated by an accepted submission. `gym.make` adds a limit of 64 steps, refused requests included (truncated); a
+    task with more experiments needs `max_episode_steps`. A wrapper counts them, so reset the env when it says so.
 
     ## Arguments
     * `task`: a task file's path, a dictionary of the same schema, or None for the default task.
     * `split`: "train" or "test", independent draws from the same distributions.
     * `render_mode`: None, "ansi" (the record as a table), "rgb_array", or "human" through `gym.make`.
 
-    Raises `ValueError` for a bad argument, `gymnasium.error.ResetNeeded` for a step before `reset` or after the end.
+    Raises `ValueError` for a bad argument, `gymnasium.error.ResetNeeded` for a step before `reset` or after an answer.
 
     ## Version History
     * v0: first version, task file 0.2.0.
@@ -114,6 +115,7 @@ class CausalCircuitsEnv(gym.Env[Observation, dict[str, Any]]):
     def render(self) -> Any:
         """Return the public record as text or as an image (H, W, 3) uint8; after the end also the targets."""
         if self.render_mode is None:
+            warn_of_no_mode()
             return None
         self._require_reset("render")
         return render_episode(self._episodes, 0, self.render_mode)

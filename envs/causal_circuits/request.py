@@ -168,7 +168,8 @@ def read_requests(
     """Read the batched actions of a vector env.
 
     Args:
-        actions: a mapping with `choice`, an array of shape (B,), and `prediction`, an array of shape (B, Q, O).
+        actions: a mapping with `choice`, an array of shape (B,), and `prediction`, an array of shape (B, Q, O); without
+            `prediction` nothing can be submitted.
         shape: (B, Q, O).
 
     Returns:
@@ -176,7 +177,7 @@ def read_requests(
         which concern the whole batch.
 
     Raises:
-        ValueError: a key is missing, or the first axis is not B long.
+        ValueError: there is no `choice`, or the first axis is not B long.
     """
     if type(actions) is dict:
         choice: Any = actions.get("choice")
@@ -193,10 +194,11 @@ def read_requests(
         ):
             return choice, prediction, NO_FAULTS
     batch, trailing = shape[0], shape[1:]
-    if not isinstance(actions, Mapping) or not {"choice", "prediction"} <= set(actions):
+    if not isinstance(actions, Mapping) or "choice" not in actions:
         keys = "the keys 'choice' and 'prediction'"
         raise ValueError(f"actions must be a mapping with {keys}, got {reprlib.repr(actions)}")
-    choice, prediction = np.asarray(actions["choice"]), np.asarray(actions["prediction"])
+    given = actions.get("prediction")
+    choice, prediction = np.asarray(actions["choice"]), np.asarray([given] * batch if given is None else given)
     if choice.shape != (batch,) or prediction.shape[:1] != (batch,):
         raise ValueError(
             f"actions must be batched over {batch} envs, got choice of shape {choice.shape} "

@@ -6,7 +6,6 @@ A task file is JSON with the fields of `TaskFile`; `causal_circuits.json` beside
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +24,7 @@ from veilgym.envs.causal_circuits.equations import (
     prior_text,
 )
 from veilgym.envs.core.arguments import read_task_file
+from veilgym.envs.core.records import convert
 
 DEFAULT_TASK_FILE = Path(__file__).with_name("causal_circuits.json")
 
@@ -185,13 +185,19 @@ def load_task(source: TaskSource = None) -> Task:
             allowed.
     """
     if isinstance(source, Task):
-        return source
+        return _checked(source)
     document = dict(source) if isinstance(source, Mapping) else read_document(source)
+    return task_of(convert(document, TaskFile, "task field"))
+
+
+def _checked(task: Task) -> Task:
+    """The task, if a task file could describe it: one that was put together in Python may hold anything."""
     try:
-        file = msgspec.convert(document, TaskFile)
-    except msgspec.ValidationError as error:
-        raise ValueError(_explain(error, document)) from None
-    return task_of(file)
+        document = msgspec.to_builtins(task_file(task))
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ValueError(f"task must be a Task whose fields are of the documented types: {error}") from None
+    found = task_of(convert(document, TaskFile, "task field"))
+    return task if found == task else found
 
 
 def read_document(path: str | os.PathLike[str] | None = None) -> dict[str, Any]:
@@ -325,36 +331,3 @@ def action_schema(task: Task) -> dict[str, Any]:
         "required": ["action_id"],
         "additionalProperties": False,
     }
-
-
-def _explain(error: msgspec.ValidationError, document: Mapping[str, Any]) -> str:
-    """Turn msgspec's message ("Expected `int`, got `str` - at `$.budget`") into one that also shows the value."""
-    message, _, place = str(error).replace("`", "").partition(" - at ")
-    path = place.rpartition("$")[2].removeprefix(".")
-    about, _, field = message.rpartition(" field ")
-    if about == "Object missing required":
-        return f"task field {f'{path}.{field}'.removeprefix('.')}: missing, allowed is only a document that has it"
-    if about == "Object contains unknown":
-        allowed = f"one of the fields {', '.join(_fields(path))}"
-        path = f"{path}.{field}".removeprefix(".")
-    elif place.startswith("key "):
-        allowed = "an object whose keys are strings"
-    elif message.startswith("Expected "):
-        allowed = message.removeprefix("Expected ").split(", got")[0]
-    else:
-        allowed = f"another value ({message})"
-    try:
-        return f"task field {path}: got {_lookup(document, path)!r}, allowed is {allowed}"
-    except (KeyError, IndexError, TypeError, ValueError):  # not found, or with too many digits to print
-        return f"task field {path}: {message}, allowed is {allowed}"
-
-
-def _fields(path: str) -> tuple[str, ...]:
-    struct = ScoringFile if path == "scoring" else ExperimentFile if path else TaskFile
-    return struct.__struct_fields__
-
-
-def _lookup(document: Any, path: str) -> Any:
-    for name, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", path):
-        document = document[int(index)] if index else document[name]
-    return document

@@ -19,7 +19,7 @@ from veilgym.envs.causal_circuits.request import explain, read_requests
 from veilgym.envs.causal_circuits.task import TaskSource, load_task
 from veilgym.envs.core.arguments import check_count
 from veilgym.envs.core.batch import Infos, check_autoreset_mode, only, read_reset_mask, read_seeds, rows
-from veilgym.envs.core.rendering import check_render_mode
+from veilgym.envs.core.rendering import check_render_mode, warn_of_no_mode
 from veilgym.envs.core.seeding import check_split
 
 
@@ -107,6 +107,7 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
     def render(self) -> tuple[Any, ...] | None:
         """A frame per env; None without a render mode."""
         if self.render_mode is None:
+            warn_of_no_mode()
             return None
         self._require_reset("render")
         return tuple(render_episode(self._episodes, i, self.render_mode) for i in range(self.num_envs))
@@ -127,10 +128,11 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
 
     def _reasons(self, refusal: NDArray[np.int64], actions: dict[str, NDArray[Any]]) -> NDArray[np.object_]:
         reasons = self._no_reason.copy()
+        choices, predictions = actions["choice"], actions.get("prediction")
         credits_left = self._episodes.credits[:, 0]
         for i in np.flatnonzero(refusal):
-            choice, prediction = actions["choice"][i], actions["prediction"][i]
-            reasons[i] = explain(int(refusal[i]), self.task, choice, prediction, credits_left[i])
+            prediction = None if predictions is None else predictions[i]
+            reasons[i] = explain(int(refusal[i]), self.task, choices[i], prediction, credits_left[i])
         return reasons
 
     def _require_reset(self, method: str) -> None:
@@ -141,12 +143,11 @@ class CausalCircuitsVectorEnv(VectorEnv[Observation, dict[str, NDArray[Any]], ND
 def _infos(
     where: NDArray[np.bool_], action_mask: NDArray[np.int8], refusal: NDArray[np.int64], reason: NDArray[np.object_]
 ) -> Infos:
-    given = where.copy()
     return {
         "action_mask": action_mask,
-        "_action_mask": given,
+        "_action_mask": where.copy(),
         "refusal": refusal,
-        "_refusal": given,
+        "_refusal": where.copy(),
         "reason": reason,
-        "_reason": given,
+        "_reason": where.copy(),
     }

@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
+
+from veilgym.envs.core.strict_json import JsonError, read_json
 
 
 def check_count(name: str, value: Any) -> int:
@@ -41,9 +42,13 @@ def read_task_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     file = Path(path)
     try:
-        document = msgspec.json.decode(file.read_bytes())
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError(f"task file {str(file)!r} is not JSON: {error}") from None
+        text = file.read_text("utf-8")
+        document = read_json(text)
+    except UnicodeDecodeError:
+        raise ValueError(f"task file {str(file)!r} is not JSON: it is not UTF-8") from None
+    except JsonError as error:
+        reason = str(error).removeprefix("not JSON: ")
+        raise ValueError(f"task file {str(file)!r} is not JSON that can be taken: {reason}") from None
     except (OSError, ValueError) as error:  # ValueError: the path holds a null character
         raise ValueError(f"task file {str(file)!r} cannot be read: {getattr(error, 'strerror', error)}") from None
     if not isinstance(document, dict):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from veilgym.envs.core.answers import Refusal, read_answer, scoring_of
 from veilgym.envs.core.questions import ANSWERED, ASKED, UNSTARTED, Questions
-from veilgym.envs.core.rendering import RENDER_FPS, RENDER_MODES, check_render_mode
+from veilgym.envs.core.rendering import RENDER_FPS, RENDER_MODES, check_render_mode, warn_of_no_mode
 from veilgym.envs.core.seeding import check_seed
 
 Observation = dict[str, NDArray[Any]]
@@ -82,6 +82,7 @@ class QueryEnv(gym.Env[Observation, Any]):
     def render(self) -> Any:
         """The question as text or as an image (H, W, 3) uint8; after the answer also the verdict."""
         if self.render_mode is None:
+            warn_of_no_mode()
             return None
         self._require_reset("render")
         return self._questions.render(0, self.render_mode, self._answer, self._reward)

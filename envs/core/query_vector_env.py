@@ -15,7 +15,7 @@ from veilgym.envs.core.answers import Refusal, scoring_of
 from veilgym.envs.core.batch import Infos, check_autoreset_mode, only, read_reset_mask, read_seeds, rows
 from veilgym.envs.core.query_env import QueryEnv
 from veilgym.envs.core.questions import ANSWERED, UNSTARTED, Questions
-from veilgym.envs.core.rendering import check_render_mode
+from veilgym.envs.core.rendering import check_render_mode, warn_of_no_mode
 
 Observation = dict[str, NDArray[Any]]
 
@@ -97,6 +97,7 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     def render(self) -> tuple[Any, ...] | None:
         """A frame per env; None without a render mode."""
         if self.render_mode is None:
+            warn_of_no_mode()
             return None
         self._require_reset("render")
         return tuple(self._render(i, self.render_mode) for i in range(self.num_envs))
@@ -122,11 +123,10 @@ class QueryVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         return {**infos, **final}
 
     def _infos(self, where: NDArray[np.bool_], refusal: NDArray[np.int64], reason: NDArray[np.object_]) -> Infos:
-        given = where.copy()
-        infos: Infos = {"refusal": refusal, "_refusal": given, "reason": reason, "_reason": given}
+        infos: Infos = {"refusal": refusal, "_refusal": where.copy(), "reason": reason, "_reason": where.copy()}
         if self._scoring.entries:
             infos["action_mask"] = np.repeat(where[:, None], self._scoring.entries, axis=1).astype(np.int8)
-            infos["_action_mask"] = given
+            infos["_action_mask"] = where.copy()
         return infos
 
     def action_masks(self) -> NDArray[np.bool_]:

@@ -12,6 +12,8 @@ import msgspec
 
 Record = TypeVar("Record")
 
+_LONGEST_SHOWN = 200  # characters
+_NUMBERS = {int: "an integer", float: "a number"}
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 
 
@@ -70,21 +72,27 @@ def _explain(error: msgspec.ValidationError, document: Any, kind: Any, what: str
     if about == "Object missing required":
         return f"{what} {_join(path, field)}: missing, allowed is only a document that has it"
     if about == "Object contains unknown":
-        allowed, path = f"one of the fields {', '.join(_fields(kind, path))}", _join(path, field)
+        allowed, path = f"no other field than {', '.join(_fields(kind, path))}", _join(path, field)
     elif place.startswith("key "):
         allowed = "an object whose keys are strings"
     elif message.startswith("Invalid enum value"):
         allowed = f"one of {', '.join(map(repr, _choices(kind, path)))}"
     elif message.startswith("Expected "):
-        allowed = message.removeprefix("Expected ").split(", got")[0]
+        allowed = _range(kind, path) or message.removeprefix("Expected ").split(", got")[0]
     elif ", allowed " in message:  # a record's own check, which names the field and the value
         return f"{what} {_join(path, message)}"
     else:
         allowed = f"another value ({message})"
+    return f"{what} {path or 'document'}: got {_found(document, path)}, allowed is {allowed}"
+
+
+def _found(document: Any, path: str) -> str:
+    """The value at `path`, or its beginning: a whole record would hide the sentence that it stands in."""
     try:
-        return f"{what} {path or 'document'}: got {_lookup(document, path)!r}, allowed is {allowed}"
+        text = repr(_lookup(document, path))
     except (KeyError, IndexError, TypeError, ValueError):  # not found, or with too many digits to print
-        return f"{what} {path or 'document'}: {message}, allowed is {allowed}"
+        return "a value that cannot be shown"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def _explain_entry(document: Any, kind: Any, path: str, what: str) -> str:
@@ -113,6 +121,20 @@ def _choices(kind: Any, path: str) -> tuple[Any, ...]:
     found = _kind_at(kind, path)
     options = [found, *get_args(found)]
     return next((get_args(option) for option in options if get_origin(option) is Literal), ())
+
+
+def _range(kind: Any, path: str) -> str:
+    """The closed range of a number that may stand at `path`, or names that may stand for one; "" if it has none."""
+    found = _kind_at(kind, path)
+    options = get_args(found) if get_origin(found) in (Union, types.UnionType) else [found]
+    names = [repr(name) for option in options if get_origin(option) is Literal for name in get_args(option)]
+    for option in options:
+        number, meta, *_ = get_args(option) if get_origin(option) is Annotated else (None, None)
+        if number in _NUMBERS and meta.ge is not None and meta.le is not None:
+            # 0 and 0.0 are one type to Python, so that either may stand in it.
+            low, high = (str(end).removesuffix(".0") for end in (meta.ge, meta.le))
+            return " or ".join([*names, f"{_NUMBERS[number]} from {low} to {high}"])
+    return ""
 
 
 def _kind_at(kind: Any, path: str) -> Any:

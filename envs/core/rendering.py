@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gymnasium import logger
 from gymnasium.error import DependencyNotInstalled
 
 RENDER_MODES = ("ansi", "rgb_array")
@@ -16,6 +17,12 @@ def check_render_mode(render_mode: Any) -> str | None:
         allowed = ", ".join(map(repr, RENDER_MODES))
         raise ValueError(f"render_mode must be None, {allowed}, or 'human' through gymnasium.make, got {render_mode!r}")
     return render_mode  # type: ignore[no-any-return]
+
+
+def warn_of_no_mode() -> None:
+    """Say, as the envs of Gymnasium do, why `render` returns nothing."""
+    modes = " or ".join(map(repr, RENDER_MODES))
+    logger.warn(f"render() returns None: the env was made without a render mode, such as render_mode={modes}")
 
 
 def require_matplotlib() -> None:

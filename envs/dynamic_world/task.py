@@ -118,13 +118,14 @@ class Task:
 
     def _check_levels(self) -> None:
         if self.simulation_steps < self.complexity:
-            _fail("complexity", self.complexity, f"at most the number of steps, {self.simulation_steps}")
+            _fail("length", self.complexity, f"at most the number of steps, {self.simulation_steps}")
         counts = self.allocation.entities, self.allocation.sets
         for name, levels, count in zip(("entity_levels", "set_levels"), self.levels, counts, strict=True):
             _check_range(name, levels, self.complexity + 1, _MOST_ENTITIES)
             if levels > count:
                 kind = name.removesuffix("_levels")
-                _fail("complexity", self.complexity, f"a length for which {count} of type {kind} fill {levels} levels")
+                need = f"a proof of that length needs {levels} of type {kind}, and a world has {count}"
+                _fail("length", self.complexity, f"a shorter one, or more entities: {need}")
 
     @property
     def levels(self) -> tuple[int, int]:

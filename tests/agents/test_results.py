@@ -108,7 +108,7 @@ def test_load_results__refuses_what_it_does_not_know(written):
         "got the format 2, allowed is 1": lambda d: d.update(format=2),
         "got the format True, allowed is 1": lambda d: d.update(format=True),
         "got the format None, allowed is 1": lambda d: d.pop("format"),
-        r"benches\[0\].more: got 1, allowed is one of the fields env_id": lambda d: bench_of(d).update(more=1),
+        r"benches\[0\].more: got 1, allowed is no other field than env_id": lambda d: bench_of(d).update(more=1),
         r"benches\[0\].seed: missing": lambda d: bench_of(d).pop("seed"),
         r"benches\[0\].instances\[1\]": lambda d: bench_of(d).update(instances=["0" * 32, "x"]),
         r"runs\[0\].scores\[0\]": lambda d: run_of(d).update(scores=["1", 0]),

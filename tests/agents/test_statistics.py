@@ -10,7 +10,9 @@ from veilgym.agents.statistics import (
     mean_of_means,
     performance_profile,
     pooled_interquartile_mean,
+    score_interval,
     stratified_interval,
+    wilson_interval,
 )
 
 
@@ -41,6 +43,22 @@ def test_mean_interval__same_values_same_interval():
 
 def test_mean_interval__constant_scores():
     assert mean_interval(np.full(10, 0.25)) == (0.25, 0.25)
+
+
+def test_score_interval__the_mean_is_never_known_exactly():
+    # Of 100 right answers: below p the chance of seeing them is p**100, which is 2.5 % at 0.9638.
+    low, high = score_interval(np.ones(100))
+    assert high == 1.0
+    assert low == pytest.approx(0.025 ** (1 / 100), abs=0.002)
+    assert score_interval(np.zeros(100)) == pytest.approx((1.0 - high, 1.0 - low))
+
+
+def test_score_interval__otherwise_the_bootstrap():
+    scores = np.r_[np.ones(99), 0.0]
+    assert score_interval(scores) == mean_interval(scores)
+    assert score_interval(np.full(10, 0.25)) == (0.25, 0.25)
+    assert score_interval(np.ones(9)) is None
+    assert score_interval(np.ones(10)) == wilson_interval(10, 10)
 
 
 def test_stratified_interval__width_is_that_of_the_standard_error():

@@ -70,6 +70,19 @@ def test_step__malformed_batch_is_refused_everywhere_but_experiments_run():
     assert info["refusal"].tolist() == [Refusal.WRONG_TYPE] * 3
 
 
+def test_step__without_predictions_experiments_run_and_nothing_is_submitted():
+    envs, _ = make(2)
+    observation, reward, terminated, _, info = envs.step({"choice": np.array([3, 12])})
+    assert observation["credits"].ravel().tolist() == [7, 8]
+    assert not reward.any()
+    assert not terminated.any()
+    env = gym.make("CausalCircuits-v0")
+    env.reset(seed=1)
+    alone = env.step({"choice": 12})[-1]
+    assert info["refusal"].tolist() == [0, alone["refusal"]] == [0, Refusal.WRONG_TYPE]
+    assert info["reason"].tolist() == ["", alone["reason"]]
+
+
 def test_step__in_mid_batch_of_every_width_around_a_tile_equals_the_scalar_env():
     """Widths on both sides of the sizes in which the kernels work (16 lanes, 256 episodes)."""
     for width in (1, 15, 16, 17, 255, 256, 257, 513):

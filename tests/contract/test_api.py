@@ -195,6 +195,13 @@ def test_render__before_reset_raises_reset_needed(subject):
         env.unwrapped.render()
 
 
+def test_render__without_a_mode_warns(subject):
+    env = subject.make()
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="made without a render mode"):
+        assert env.unwrapped.render() is None
+
+
 def test_close__twice_and_before_reset_is_quiet(subject):
     env = subject.make()
     env.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -301,6 +302,23 @@ def test_returned_arrays__are_copies(subject, random_batch, freeze, limit, mode)
         return results
 
     assert play(spoiling=True) == play(spoiling=False)
+
+
+@pytest.mark.every_variant
+@EVERY_MODE
+def test_returned_arrays__share_no_memory(subject, random_batch, limit, mode):
+    def arrays(data):
+        if isinstance(data, np.ndarray):
+            return [data] if data.size else []
+        parts = data.values() if isinstance(data, dict) else data if isinstance(data, tuple) else ()
+        return [array for part in parts for array in arrays(part)]
+
+    envs, rng = native(subject, 4, mode, limit), np.random.default_rng(0)
+    results = [envs.reset(seed=SEEDS[:4])]
+    for _ in range(4):
+        results.append(envs.step(random_batch(envs, rng)))
+    found = [array for result in results for array in arrays(result)]
+    assert not any(np.may_share_memory(one, other) for one, other in combinations(found, 2))
 
 
 @pytest.mark.every_variant

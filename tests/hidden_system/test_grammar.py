@@ -106,7 +106,10 @@ BAD_FIELDS = [
     ("query_case.note", "x", "query_case.note", "'x'", "observed_present"),
     *((f"{RULE}.probability", p, "hidden_system.rules[0].probability", repr(p), "0") for p in (-0.1, -INF, NAN)),
     *((f"{RULE}.probability", p, "hidden_system.rules[0].probability", repr(p), "1") for p in (1.1, INF, 2)),
-    *((f"{RULE}.probability", p, "hidden_system.rules[0].probability", repr(p), "float") for p in ("1", None, True)),
+    *(
+        (f"{RULE}.probability", p, "hidden_system.rules[0].probability", repr(p), "a number from 0 to 1")
+        for p in ("1", None, True)
+    ),
     *((f"{RULE}.action", a, "hidden_system.rules[0].action", repr(a), "ADD_RECORD") for a in ("ADD", "add_record", "")),
     *((f"{CONDITION}.operator", o, "rules[0].conditions[0].operator", repr(o), "IS_SET") for o in ("GE", "eq", "")),
     (f"{CONDITION}.source", "event", "rules[0].conditions[0].source", "'event'", "attribute"),

@@ -141,7 +141,7 @@ BAD_FIELDS = [
     ("probabilities add", [-0.1, 0.5], "probabilities.add[0]", "-0.1", "0"),
     ("probabilities add", [0.1, 1.5], "probabilities.add[1]", "1.5", "1"),
     ("probabilities add", [0.1, math.nan], "probabilities.add[1]", "nan", "0"),
-    ("probabilities add", ["0.1", 0.5], "probabilities.add[0]", "'0.1'", "float"),
+    ("probabilities add", ["0.1", 0.5], "probabilities.add[0]", "'0.1'", "a number from 0 to 1"),
 ]
 
 

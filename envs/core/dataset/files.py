@@ -45,8 +45,8 @@ def whole(path: Path) -> Iterator[BinaryIO]:
     except BaseException as error:
         with contextlib.suppress(OSError):
             partial.unlink()
-        if isinstance(error, OSError) and error.filename is None:
-            error.filename = str(path)  # a full disk does not say which file it was
+        if isinstance(error, OSError):
+            error.filename = str(path)  # a full disk does not say which file it was, and nobody knows the other name
         raise
 
 

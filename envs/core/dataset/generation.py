@@ -86,9 +86,8 @@ def generate(
         if error.errno is None:
             raise
         where = error.filename if error.filename is not None else folder
-        raise type(error)(
-            f"cannot write {str(where)!r}: {error.strerror}; what is done is kept, --resume goes on"
-        ) from None
+        kept = "; what is done is kept, --resume goes on" if (folder / parts.FOLDER).exists() else ""
+        raise type(error)(f"cannot write {str(where)!r}: {error.strerror}{kept}") from None
     return done
 
 

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from veilgym import __version__
-from veilgym.agents.statistics import mean_interval, wilson_interval
+from veilgym.agents.statistics import score_interval, wilson_interval
 from veilgym.envs.core.dataset.files import Digest, digest_of
 from veilgym.envs.core.dataset.manifest import Manifest, read_manifest, verify
 from veilgym.envs.core.dataset.storage import Row, read_lines
@@ -128,7 +128,7 @@ def _summarise(manifest: Manifest, family: Family[Any, Any], answers: Digest, ro
         statuses[row.status] += 1
     scores = np.array([row.score for row in rows])
     mean = float(scores.mean())
-    interval = mean_interval(scores) if family.is_graded else wilson_interval(statuses["correct"], len(rows))
+    interval = score_interval(scores) if family.is_graded else wilson_interval(statuses["correct"], len(rows))
     has_scale = family.has_scale(manifest.parameters)
     return Scores(
         veilgym=__version__,
