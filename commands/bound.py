@@ -28,10 +28,10 @@ def bound(task: TaskFile = None, circuits: Circuits = 256, episodes: Episodes = 
         from veilgym.envs.causal_circuits.task import load_task
 
         loaded = load_task(task)
-        with progress_bar("circuits", circuits) as progress:
+        with progress_bar("drawing circuits", circuits) as progress:
             found = design_bound(loaded, circuits, lambda done: progress.advance(progress.task_ids[0], done))
         agent = FixedDesign(loaded, Predictor(loaded), np.array(found.best_fixed))
-        with progress_bar(agent.name, episodes) as progress:
+        with progress_bar(f"playing {agent.name}", episodes) as progress:
 
             def advance(ended: int) -> None:
                 progress.advance(progress.task_ids[0], ended)

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 
 def print_bench(result: Bench) -> None:
-    """Print the table, and a note for each agent that ran into the step limit or failed."""
+    """Print the table, and a note on what is missing from it, or for an agent that failed or ran into the limit."""
     Console().print(ladder_table(result))
+    if result.ideal is not None and all(run.agent != result.ideal for run in result.runs):
+        note = f"note: {result.ideal!r} has not played these instances, so nothing is measured against it"
+        Console().print(note, highlight=False, markup=False)
     for run in result.runs:
         if run.errors:
             place = min(run.errors, key=int)

@@ -54,5 +54,6 @@ def ledger(
             typer.echo(f"ledger: {out / f'{name}.md'}")
             for line in found.lines:
                 if not line.is_kept and line.gate is not None:
+                    scores = f"scores {line.score:.3f} on {line.instances} instances"
                     gate = f"{line.gate[0]} {line.gate[1]:g}"
-                    typer.echo(f"gate: {line.strategy} ({line.setting}) scores {line.score:.3f}, allowed is {gate}")
+                    typer.echo(f"gate: {line.strategy} ({line.setting}) {scores}, allowed is {gate}")

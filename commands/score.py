@@ -42,7 +42,7 @@ def score(folder: Folder, answers: Answers, out: Out = None) -> None:
         from veilgym.envs.core.dataset.files import write
         from veilgym.envs.core.dataset.scoring import score_answers
 
-        with progress_bar("answers", None) as progress:
+        with progress_bar("scoring answers", None) as progress:
 
             def advance(lines: int) -> None:
                 progress.advance(progress.task_ids[0], lines)

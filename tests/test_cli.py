@@ -190,6 +190,16 @@ def test_report__prints_the_tables_again(measured):
     assert result.stdout == "".join(tables)
 
 
+def test_report__says_that_the_ladder_is_missing(measured, tmp_path):
+    document = json.loads((measured[0] / "w.json").read_text("utf-8"))
+    (bench,) = document["benches"]
+    bench["runs"] = bench["runs"][:1]
+    (tmp_path / "one.json").write_text(json.dumps(document), "utf-8")
+    note = f"note: {bench['ideal']!r} has not played these instances"
+    assert note in run("report", tmp_path / "one.json").stdout
+    assert note not in run("report", measured[0] / "w.json").stdout
+
+
 def test_report__compares(measured):
     folder, _ = measured
     result = run("report", folder / "c.json", folder / "w.json", "--compare", "ideal observer, random")
@@ -266,9 +276,8 @@ def test_ledger__table_and_page(tmp_path):
         if line["gate"] is not None:
             kind, bound = line["gate"]
             fails = line["score"] > bound if kind == "at most" else line["score"] < bound
-            told = (
-                f"gate: {line['strategy']} ({line['setting']}) scores {line['score']:.3f}, allowed is {kind} {bound:g}"
-            )
+            scores = f"scores {line['score']:.3f} on 3 instances"
+            told = f"gate: {line['strategy']} ({line['setting']}) {scores}, allowed is {kind} {bound:g}"
             assert (told in result.stdout) == fails
     assert f"ledger: {folder / 'HiddenSystem-v0.md'}" in result.stdout.replace("\n", "")
 
