@@ -56,7 +56,8 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     share, square = successes / trials, _NORMAL**2 / trials
     centre = (share + square / 2) / (1 + square)
     reach = math.sqrt(share * (1 - share) * square + square**2 / 4) / (1 + square)
-    return max(0.0, centre - reach), min(1.0, centre + reach)
+    # The ends at shares of 0 and 1 are 0 and 1, but for rounding.
+    return (0.0 if successes == 0 else centre - reach), (1.0 if successes == trials else centre + reach)
 
 
 def stratified_interval(strata: Sequence[NDArray[np.float64]], statistic: Statistic) -> Interval:

@@ -53,6 +53,15 @@ def test_score_interval__the_mean_is_never_known_exactly():
     assert score_interval(np.zeros(100)) == pytest.approx((1.0 - high, 1.0 - low))
 
 
+@pytest.mark.parametrize("trials", [1, 10, 60, 333, 5000])
+def test_wilson_interval__holds_the_share(trials):
+    for successes in {0, 1, trials // 2, trials - 1, trials}:
+        low, high = wilson_interval(successes, trials)
+        assert 0.0 <= low <= successes / trials <= high <= 1.0
+        assert (low == 0.0) == (successes == 0)
+        assert (high == 1.0) == (successes == trials)
+
+
 def test_score_interval__otherwise_the_bootstrap():
     scores = np.r_[np.ones(99), 0.0]
     assert score_interval(scores) == mean_interval(scores)
