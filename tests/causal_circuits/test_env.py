@@ -102,12 +102,6 @@ def test_reset__ignores_options():
     assert env.reset(seed=3, options={"anything": 1})[0]["readouts"].tobytes() == expected["readouts"].tobytes()
 
 
-def test_render__is_none_without_a_mode():
-    env = CausalCircuitsEnv()
-    env.reset(seed=0)
-    assert env.render() is None
-
-
 def test_docstring__states_the_spaces_and_the_default_arguments():
     doc = inspect.getdoc(CausalCircuitsEnv)
     env = CausalCircuitsEnv()

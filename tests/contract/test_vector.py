@@ -436,4 +436,5 @@ def test_render__gives_the_scalar_frame_of_each_env(subject, family):
         assert env.render() == frames[i]
         env.step(answers[i])
         assert env.render() == after[i] != frames[i]
-    assert native(subject, 3).render() is None
+    with pytest.warns(UserWarning, match="made without a render mode"):
+        assert native(subject, 3).render() is None

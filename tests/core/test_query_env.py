@@ -203,8 +203,9 @@ def test_render__shows_the_answer_only_once_it_is_accepted():
         assert envs.render() == (f"ansi of {a}: {1 - right(a)} earns 0", f"ansi of {b}")
         envs.step(np.array([right(a), right(b)]))  # the first is over
         assert envs.render() == (f"ansi of {a}: {1 - right(a)} earns 0", f"ansi of {b}: {right(b)} earns 1")
-    assert make().render() is None
-    assert make_vec(2).render() is None
+    for made in (make(), make_vec(2)):
+        with pytest.warns(UserWarning, match="made without a render mode"):
+            assert made.render() is None
 
 
 def test_render_mode__is_named_if_wrong():

@@ -107,7 +107,7 @@ def test_train__resumes(tmp_path):
     assert load_trained(folder).model.num_timesteps == 64
     with pytest.raises(ValueError, match="holds a run; allowed is another folder, or to resume"):
         train(recipe, tiny_plan(recipe), folder)
-    with pytest.raises(ValueError, match=r"recipe: got .*'dqn'"):
+    with pytest.raises(ValueError, match=r"algo: got 'dqn', allowed is .*: 'ppo'"):
         train(Recipe(SYSTEMS, "dqn"), tiny_plan(recipe), folder, resume=True)
     with pytest.raises(ValueError, match="holds no run to resume"):
         train(recipe, tiny_plan(recipe), tmp_path / "other", resume=True)
@@ -139,7 +139,7 @@ def test_train__resumes_no_run_of_another_version(tmp_path, monkeypatch):
     recipe = Recipe(SYSTEMS, "ppo")
     train(recipe, tiny_plan(recipe), tmp_path / "run")
     monkeypatch.setattr(training, "__version__", "7.0")
-    with pytest.raises(ValueError, match=r"veilgym: got 7\.0, allowed is that of the run"):
+    with pytest.raises(ValueError, match=r"veilgym: got '7\.0', allowed is that of the run"):
         train(recipe, tiny_plan(recipe, 64), tmp_path / "run", resume=True)
 
 
