@@ -42,7 +42,7 @@ def read_task_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     file = Path(path)
     try:
-        text = file.read_text("utf-8")
+        text = file.read_text("utf-8-sig")  # some editors begin a file with a mark
         document = read_json(text)
     except UnicodeDecodeError:
         raise ValueError(f"task file {str(file)!r} is not JSON: it is not UTF-8") from None

@@ -397,6 +397,11 @@ def test_load_task__checks_a_task_that_was_made_in_python(changes, message):
         gym.make("CausalCircuits-v0", task=task)
 
 
+def test_load_task__reads_a_file_that_begins_with_a_byte_order_mark(tmp_path):
+    (tmp_path / "task.json").write_text(DEFAULT_TASK_FILE.read_text("utf-8"), "utf-8-sig")
+    assert load_task(tmp_path / "task.json") == load_task()
+
+
 def test_load_task__keeps_a_good_task_and_mends_its_types():
     task = load_task()
     assert load_task(task) is task
