@@ -61,12 +61,12 @@ def machine_code(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any
 def tanh_64(x: float) -> float:
     """tanh(x) = 1 - 2 / (exp(2x) + 1), within 3e-16 absolutely; +-1 beyond |x| = 20."""
     doubled = 2.0 * min(abs(x), 20.0)
-    n = np.int64(doubled * _INV_LN2 + 0.5)
+    n = np.int32(doubled * _INV_LN2 + 0.5)  # of 32 bits: many processors convert no vectors of 64-bit integers
     r = (doubled - n * _LN2_HIGH) - n * _LN2_LOW
     exp_r = _EXP_TAYLOR[0]
     for c in _EXP_TAYLOR[1:]:
         exp_r = exp_r * r + c
-    power = np.int64((n + _EXPONENT_BIAS) << _MANTISSA_BITS).view(np.float64)
+    power = np.int64((np.int64(n) + _EXPONENT_BIAS) << _MANTISSA_BITS).view(np.float64)
     return math.copysign(1.0 - 2.0 / (exp_r * power + 1.0), x)
 
 

@@ -82,11 +82,15 @@ def normal_lanes(words, normals, lanes):  # type: ignore[no-untyped-def]
         lanes: how many of the L lanes to work on.
     """
     even, odd = normals[0], normals[1]
+    # A loop that reads 64-bit words has half as many numbers in a vector, so only the first one does; until the last,
+    # `odd` holds the bits of a word.
     for lane in range(lanes):
-        uniform = np.float32(np.int32(np.uint32(words[0, lane]) >> _TOP_31)) * _UNIT_31 + _MIDPOINT
-        even[lane] = math.sqrt(_MINUS_TWO * log_32(uniform))
+        even[lane] = np.float32(np.int32(np.uint32(words[0, lane]) >> _TOP_31)) * _UNIT_31 + _MIDPOINT
+        odd[lane] = np.uint32(words[1, lane]).view(np.float32)
     for lane in range(lanes):
-        sine, cosine = sincos_turn_32(np.uint32(words[1, lane]))
+        even[lane] = math.sqrt(_MINUS_TWO * log_32(even[lane]))
+    for lane in range(lanes):
+        sine, cosine = sincos_turn_32(np.float32(odd[lane]).view(np.uint32))
         odd[lane] = even[lane] * sine
         even[lane] *= cosine
 
