@@ -27,7 +27,9 @@ Ids = Annotated[list[str] | None, typer.Argument(help="Ids to evaluate; all regi
 Episodes = Annotated[int, typer.Option(min=1, help="Instances per id; every agent plays the same ones.")]
 Width = Annotated[int, typer.Option(min=1, help="Episodes played side by side; does not change a score.")]
 TaskFile = Annotated[Path | None, typer.Option(help="Task file (JSON) instead of the default task; for one id.")]
-Out = Annotated[Path, typer.Option(help="Where the results go, as JSON; an existing file is replaced.")]
+Out = Annotated[
+    Path, typer.Option(help="Where the results go, as JSON; an existing file is replaced by whole results.")
+]
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes of a Ray that is started on this machine.")]
 Picture = Annotated[
     Path | None,
@@ -84,6 +86,8 @@ def bench(
                     raise
         from veilgym.agents.results import Results
 
+        if len(results) < len(names):
+            out, picture = _beside(out), None if picture is None else _beside(picture)
         write_text(out, Results(tuple(results)).to_json())
         if picture is not None:
             draw_ladders(results, picture)
@@ -95,6 +99,11 @@ def bench(
         if len(results) < len(names):
             typer.echo(f"veilgym: interrupted; not in the results: {', '.join(names[len(results) :])}", err=True)
             raise typer.Exit(130)
+
+
+def _beside(path: Path) -> Path:
+    """Where a part of the results goes: an earlier file, which may be whole, stays."""
+    return path.with_stem(f"{path.stem}-partial") if path.exists() else path
 
 
 def _load_trained(folders: list[Path], names: list[str], arguments: dict[str, Any]) -> dict[str, list[Any]]:

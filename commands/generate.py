@@ -45,7 +45,7 @@ def generate(
     force: Force = False,
 ) -> None:
     """Make a data set: complete records with their answers, their public half, and a manifest."""
-    with plain_errors(lambda: "what is done is kept, --resume goes on"):
+    with plain_errors(lambda: _kept(out)):
         from veilgym.envs.core.arguments import read_task_file
         from veilgym.envs.core.dataset.engines import engine_of
         from veilgym.envs.core.dataset.generation import RowsFailedError
@@ -82,3 +82,9 @@ def generate(
     for name, digest in made.files.items():
         secret = ", with the answers" if name == made.skeletons else ""
         typer.echo(f"  {out / name}  {digest.bytes / 1e3:,.0f} kB{secret}")
+
+
+def _kept(out: Path) -> str:
+    from veilgym.envs.core.dataset import parts
+
+    return "what is done is kept, --resume goes on" if (out / parts.FOLDER).exists() else ""

@@ -75,7 +75,7 @@ def play(
 
 def _entry(name: str) -> Entry:
     """The entry of a name that a person has typed, in letters of either size."""
-    names = {entry.id.lower(): entry.id for entry in ENTRIES}
+    names = {known.lower(): entry.id for entry in ENTRIES for known in (entry.id, entry.family)}
     return entry_of(names.get(name.lower().removeprefix("veilgym:"), name))
 
 
@@ -163,7 +163,7 @@ def _prediction(task: Task) -> str | None:
     rows: list[list[float]] = []
     while len(rows) < count:
         typed = _ask(f"{len(rows) + 1} of {count}, {clamps(task.prediction_queries[len(rows)])}: {what}? ")
-        if "{" in typed:
+        if _is_prediction(typed):
             return typed
         if typed.lower() == "back":
             if not rows:
@@ -178,6 +178,17 @@ def _prediction(task: Task) -> str | None:
         else:
             rows.append(row)
     return json.dumps({"prediction": rows})
+
+
+def _is_prediction(typed: str) -> bool:
+    """Whether a line is the whole prediction, as a language model would write it."""
+    from veilgym.envs.core.strict_json import JsonError, read_json
+
+    try:
+        document = read_json(typed)
+    except JsonError:
+        return False
+    return isinstance(document, dict) and "prediction" in document
 
 
 def _numbers(typed: str) -> list[float] | None:

@@ -53,12 +53,13 @@ def report(
 
             curves = [curve for folder in training or [] for curve in read_curves(folder)]
             page = build_report(merged, _ledgers(ledgers, merged), curves)
+        if out is not None and page is not None:
+            write_text(out, page)  # first, as whoever reads the tables may close the pipe
         for result in merged.benches:
             print_bench(result)
         for line in lines:
             typer.echo(line)
-        if out is not None and page is not None:
-            write_text(out, page)
+        if out is not None:
             typer.echo(f"report: {out}")
 
 

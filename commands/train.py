@@ -50,9 +50,15 @@ def train(
     task: TaskFile = None,
 ) -> None:
     """Train a model with stable-baselines3; it can join the ladder with `veilgym bench --agents`."""
-    with plain_errors(lambda: _kept(out)):
+    is_ours = False  # a run that another command has left in the folder does not go on with this one
+
+    def kept() -> str:
+        return f"the run in {str(out)!r} goes on with --resume" if is_ours and _has_run(out) else ""
+
+    with plain_errors(kept):
         arguments = _arguments(env_id, length, task)
         _require("stable_baselines3", "sb3_contrib")
+        is_ours = resume or not _has_run(out)
         from veilgym.agents.training.recipe import Recipe
 
         recipe = Recipe(env_id, algo, learn, policy, estimator, arguments)
@@ -61,10 +67,10 @@ def train(
         _report(_run(recipe, steps, seed, evaluations, episodes, settings, ladder, out, resume), out)
 
 
-def _kept(out: Path) -> str:
+def _has_run(out: Path) -> bool:
     from veilgym.agents.training.trained import SETTINGS
 
-    return f"the run in {str(out)!r} goes on with --resume" if (out / SETTINGS).exists() else ""
+    return (out / SETTINGS).exists()
 
 
 def _arguments(env_id: str, length: str | None, task: Path | None) -> dict[str, Any]:

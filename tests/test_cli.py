@@ -128,6 +128,17 @@ def test_bench__what_is_finished_survives_an_interruption(tmp_path, monkeypatch)
     assert bench["env_id"] == IDS[0]
 
 
+def test_bench__an_interruption_leaves_earlier_results_as_they_were(tmp_path, monkeypatch):
+    interrupting(monkeypatch, after=1)
+    (tmp_path / "r.json").write_text("before", "utf-8")
+    result = run("bench", "--episodes", 2, "--out", tmp_path / "r.json")
+    assert result.exit_code == 130
+    assert (tmp_path / "r.json").read_text("utf-8") == "before"
+    (bench,) = json.loads((tmp_path / "r-partial.json").read_text("utf-8"))["benches"]
+    assert bench["env_id"] == IDS[0]
+    assert "r-partial.json" in result.stdout
+
+
 def test_bench__an_early_interruption_writes_nothing(tmp_path, monkeypatch):
     interrupting(monkeypatch, after=0)
     (tmp_path / "r.json").write_text("before", "utf-8")

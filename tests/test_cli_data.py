@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from veilgym.cli import app
+from veilgym.envs.core.dataset.parts import FOLDER as PARTS
 
 
 def run(*arguments):
@@ -52,14 +53,18 @@ def test_generate__says_what_it_made(made):
     assert len((folder / "payloads.jsonl").read_bytes().splitlines()) == 8
 
 
-def test_generate__an_interruption_says_how_to_go_on(tmp_path, monkeypatch):
-    def interrupted(*arguments, **more):
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_generate__an_interruption_says_how_to_go_on_if_anything_is_kept(has_begun, tmp_path, monkeypatch):
+    def interrupted(plan, folder, **more):
+        if has_begun:
+            (folder / PARTS).mkdir(parents=True)
         raise KeyboardInterrupt
 
     monkeypatch.setattr("veilgym.envs.core.dataset.generation.generate", interrupted)
     result = run("generate", "hidden-system", "--count", 8, "--out", tmp_path / "set")
     assert result.exit_code == 130
-    assert result.stderr.endswith("veilgym: interrupted; what is done is kept, --resume goes on\n")
+    kept = "; what is done is kept, --resume goes on" if has_begun else ""
+    assert result.stderr.endswith(f"veilgym: interrupted{kept}\n")
 
 
 def test_generate__options_reach_the_plan(tmp_path):

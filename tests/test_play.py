@@ -55,6 +55,19 @@ def test_a_circuit_row_by_row_as_id_and_as_json():
     assert "Credits left: 6 of 8." in result.stdout
 
 
+@pytest.mark.parametrize("name", ["Causal-Circuits", "CAUSALCIRCUITS-V0", "veilgym:CausalCircuits-v0"])
+def test_names_may_be_in_letters_of_either_size(name):
+    assert "This is CausalCircuits-v0 with seed 1" in play(["quit"], name, "--seed", 1).stdout
+
+
+@pytest.mark.parametrize("line", ["{0.1 0.2}", '{"action_id": "clamp-u-0"}'])
+def test_a_line_that_is_no_prediction_loses_no_row(line):
+    result = play(["predict", "0 0", line, *["0 0"] * 7, "n"], "CausalCircuits-v0", "--seed", 1)
+    assert result.exit_code == 0
+    assert "is not understood; allowed are 2 numbers" in result.stdout
+    assert "The prediction is accepted. " in result.stdout
+
+
 def test_the_truth_of_a_circuit_is_not_shown_before_it_is_asked_for():
     result = play(["predict", *["0 0"] * 8, "n"], "causal-circuits", "--seed", 3)
     assert result.exit_code == 0

@@ -23,7 +23,7 @@ GUIDE = (
     ("IQM", "the interquartile mean: of the middle half of the instances, ordered by score."),
     (
         "95 % interval",
-        "a bootstrap over instances; Wilson's where all scores are 0, or all 1. Differences are paired.",
+        "a bootstrap over instances; in a ladder Wilson's where all scores are 0, or all 1. Differences are paired.",
     ),
     (
         "P(better)",

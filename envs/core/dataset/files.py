@@ -45,7 +45,7 @@ def whole(path: Path) -> Iterator[BinaryIO]:
     except BaseException as error:
         with contextlib.suppress(OSError):
             partial.unlink()
-        if isinstance(error, OSError):
+        if isinstance(error, OSError) and (error.filename is None or str(error.filename) == str(partial)):
             error.filename = str(path)  # a full disk does not say which file it was, and nobody knows the other name
         raise
 
